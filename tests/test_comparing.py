@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ
-from lvq.workflow import compare_models, corrected_t_test, holm
+from lvq.workflow.comparing import compare_models, corrected_t_test, holm
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -20,14 +20,15 @@ from lvq.rejection import RejectClassifier
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
-from lvq.tables import TableError, open_table  # noqa: E402
+from lvq.tables.header import TableError
+from lvq.tables.read import open_table  # noqa: E402
 from lvq.tables.header import check_columns  # noqa: E402
 from lvq.workflow import TableOptions, compare, fit, load_model, make_model, predict, validate  # noqa: E402
 from lvq.workflow.columns import code_notes, missing_codes, prepare  # noqa: E402
 from lvq.workflow.design import Design, split_rows  # noqa: E402
 from lvq.workflow.pipeline import CROSS_FIT_BELOW, NAMES, make_pipeline_for, make_reject_classifier  # noqa: E402
 from lvq.workflow.rows import expected_columns  # noqa: E402
-from lvq.workflow.runs import check_folder  # noqa: E402
+from lvq._files import check_folder  # noqa: E402
 
 
 def mixed(n=60, seed=0):

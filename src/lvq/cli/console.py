@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from lvq.reports import Report
     from lvq.reports.metrics import Fraction
     from lvq.typing import JSONValue
-    from lvq.workflow import PredictResult, TableComparison
+    from lvq.workflow import Comparison, PredictResult
 
 MAX_FEATURES = 5  # features in a summary
 MAX_NAME = 32  # characters of a name
@@ -327,12 +327,12 @@ def show_predictions(result: PredictResult) -> None:
         print_table(rows)
 
 
-def show_comparison(result: TableComparison) -> None:
+def show_comparison(result: Comparison) -> None:
     """Print models by accuracy, with the test against the best."""
     typer.echo(f"{result.n_samples} rows, {result.n_features} features, {result.n_classes} classes")
     paragraph(f"{result.design}.")
     rows: list[list[object]] = []
-    for place, row in enumerate(result.comparison.ranking):
+    for place, row in enumerate(result.ranking):
         count = "-" if row.n_prototypes != row.n_prototypes else f"{row.n_prototypes:g}"
         p_value = "best" if place == 0 else f"{row.p_value:.3f}"
         spread = percent(row.standard_deviation)
@@ -341,5 +341,5 @@ def show_comparison(result: TableComparison) -> None:
         print_table(rows, ["model", "prototypes", "accuracy", "+-", "p", "seconds"])
     typer.echo(f"\nAccuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
     paragraph(f"{result.verdict} Seconds: median time of a fit.")
-    for name, why in result.comparison.failures.items():
+    for name, why in result.failures.items():
         typer.echo(f"Left out {name}: {one_line(why)}")

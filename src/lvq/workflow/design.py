@@ -9,16 +9,17 @@ Rules:
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from lvq.estimators.cross_fit import group_folds
-from lvq.tables import TableError, as_days, as_numbers, as_text, holds_dates, iso_date, kind_of
-from lvq.tables.header import listed
+from lvq.tables.header import TableError, listed
+from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, iso_date, kind_of
 from lvq.typing import Fold
 from lvq.workflow.columns import MISSING_CELL, Samples
 
@@ -181,10 +182,11 @@ def _check_classes(y: np.ndarray, train: np.ndarray, test: np.ndarray, n_samples
     return notes
 
 
-def inner_folds(y: np.ndarray, design: Design, n_folds: int, seed: int) -> list[Fold]:
-    """Folds of training rows that respect the design: whole groups, or each fold later than those it is trained on.
+def inner_folds(y: np.ndarray, design: Design, n_folds: int, seed: int | np.random.RandomState) -> list[Fold]:
+    """Folds of rows that respect the design: whole groups, or each fold later than those it is trained on.
 
-    Folds that leave fewer than two rows of a class to train on are left out.
+    Folds that leave fewer than two rows of a class to train on are left out. Folds without a design are stratified, and
+    fewer where no class has as many rows.
 
     Examples
     --------
@@ -192,11 +194,16 @@ def inner_folds(y: np.ndarray, design: Design, n_folds: int, seed: int) -> list[
     >>> [(train.tolist(), test.tolist()) for train, test in folds]
     [([0, 1, 2, 3], [4, 5]), ([0, 1, 2, 3, 4, 5], [6, 7])]
     """
-    if design.times is None:
-        assert design.groups is not None
-        folds = group_folds(y, design.groups, n_folds, seed)
-    else:
+    if design.times is not None:
         folds = _forward_folds(design.times, n_folds)
+    elif design.groups is not None:
+        folds = group_folds(y, design.groups, n_folds, seed if isinstance(seed, int) else int(seed.randint(2**31 - 1)))
+    else:
+        largest = int(np.unique(y, return_counts=True)[1].max())
+        splitter = StratifiedKFold(min(n_folds, largest), shuffle=True, random_state=seed)
+        with warnings.catch_warnings():  # a class with fewer samples than folds is absent from some folds
+            warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+            return list(splitter.split(np.zeros((len(y), 1)), y))
     if design.groups is not None:
         folds = [(train[~np.isin(design.groups[train], design.groups[test])], test) for train, test in folds]
     return _usable(y, folds)

@@ -8,6 +8,7 @@ Rules:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -25,12 +26,12 @@ from lvq.inspection.certify import certified_radius
 from lvq.model.rows import largest_value
 from lvq.rejection import RejectClassifier
 from lvq.rejection.scores import Predictions, certainty_of
-from lvq.tables import Table, TableError, as_days, as_numbers, as_text, holds_dates, is_number, kind_of
-from lvq.tables.header import check_columns, listed
+from lvq.tables.header import TableError, check_columns, is_number, listed
+from lvq.tables.read import Table
+from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, kind_of
 from lvq.typing import Label
 from lvq.workflow.columns import MISSING_TEXT
 from lvq.workflow.pipeline import ignores_missing
-from lvq.workflow.study import FrameTable
 
 #: Columns of the predictions.
 COLUMNS = ("label", "certainty", "accepted", "reason", "winner", "certified_radius")
@@ -55,16 +56,7 @@ class ModelColumns(NamedTuple):
 
 
 def expected_columns(model: BaseEstimator) -> ModelColumns:
-    """The columns of a fitted model.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted to a DataFrame.
-
-    Returns
-    -------
-    columns : ModelColumns
+    """The columns of a model that was fitted to a DataFrame.
 
     Examples
     --------
@@ -95,36 +87,25 @@ def expected_columns(model: BaseEstimator) -> ModelColumns:
     return columns
 
 
-def categories_by_number(categories: set[str]) -> dict[float, str]:
-    """The categories of a column by their numbers, where all are numbers; a number with two names is left out.
-
-    Files write a number in several ways: 7 in one is 7.0 in another, and 007 loses its zeros in a spreadsheet.
-
-    Examples
-    --------
-    >>> categories_by_number({"007", "8", "(missing)"}) == {7.0: "007", 8.0: "8"}
-    True
-    >>> categories_by_number({"1", "1.0"}), categories_by_number({"1", "one"})
-    ({}, {})
-    """
-    names = sorted(categories - {MISSING_TEXT})
-    if not all(map(is_number, names)):
-        return {}
-    numbers = list(map(float, names))
-    return {number: name for number, name in zip(numbers, names) if numbers.count(number) == 1}
-
-
 def known_names(values: np.ndarray, known: set[str]) -> np.ndarray:
-    """Categories under the names that a model knows, where it knows their numbers.
+    """Categories under the names that a model knows, where it knows their numbers: 7 may be 7.0 or 007 elsewhere.
+
+    A number with two names, as 1 and 1.0, has none.
 
     Examples
     --------
     >>> known_names(np.array(["7", "8.0", None, "x"], dtype=object), {"007", "8"}).tolist()
     ['007', '8', None, 'x']
+    >>> known_names(np.array(["1.00"], dtype=object), {"1", "1.0"}).tolist()
+    ['1.00']
     """
-    by_number = categories_by_number(known)
+    names = known - {MISSING_TEXT}
+    if not all(map(is_number, names)):
+        return values
+    numbers = Counter(map(float, names))
+    by_number = {float(name): name for name in names if numbers[float(name)] == 1}
     for value in set(values) - known - {None}:
-        if by_number and is_number(value):
+        if is_number(value):
             values[values == value] = by_number.get(float(value), value)
     return values
 
@@ -132,10 +113,8 @@ def known_names(values: np.ndarray, known: set[str]) -> np.ndarray:
 class RowPredictor:
     """Predicts rows of a table, and counts values that the model cannot use, by column."""
 
-    def __init__(
-        self, model: BaseEstimator, columns: ModelColumns, table: Table | FrameTable, *, probabilities: bool = False
-    ) -> None:
-        self.model, self.columns, self.table, self.source = model, columns, table, str(table.path)
+    def __init__(self, model: BaseEstimator, table: Table, *, probabilities: bool = False) -> None:
+        self.model, self.table, self.columns = model, table, expected_columns(model)
         self.probability_columns = [f"probability {label}" for label in model.classes_] if probabilities else []
         if probabilities and not hasattr(model, "predict_proba"):
             raise ValueError(f"{type(model).__name__} has no probabilities; leave out --probabilities.")
@@ -149,19 +128,19 @@ class RowPredictor:
 
     def check_columns(self, keep: Sequence[str] = (), target: str | None = None) -> list[str]:
         """Notes on the columns of the table; one error names all that are missing, or cannot be kept."""
-        check_columns(self.table.names, [] if target is None else [target], self.source)
+        check_columns(self.table.names, [] if target is None else [target], str(self.table.path))
         present, needed = [name for name in self.table.names if name], set(self.columns.names)
         missing = [name for name in self.columns.names if name not in present]
         absent = [name for name in keep if name not in present]
         taken = [name for name in keep if name in (*COLUMNS, *self.probability_columns)]
         extra = [name for name in present if name not in needed and name not in keep and name != target]
-        problems = []
+        problems, table = [], self.table.path
         if missing:
             found = f" It has {listed(extra)}, which the model does not use." if extra else ""
             word = "a column" if len(missing) == 1 else f"{len(missing)} columns"
-            problems.append(f"{self.source} lacks {word} that the model needs: {listed(missing)}.{found}")
+            problems.append(f"{table} lacks {word} that the model needs: {listed(missing)}.{found}")
         if absent:
-            problems.append(f"{self.source} has no column {listed(absent)} to keep; its columns are {listed(present)}.")
+            problems.append(f"{table} has no column {listed(absent)} to keep; its columns are {listed(present)}.")
         if taken:
             problems.append(f"The column {listed(taken)} cannot be kept: the predictions have a column of that name.")
         if problems:
@@ -205,11 +184,11 @@ class RowPredictor:
             return self.table.row_number(start + place)
 
         if kind_of(column) != "number" and holds_dates(column):
-            return as_days(column, self.source)
-        values = as_numbers(column, self.source, row_number)
+            return as_days(column, str(self.table.path))
+        values = as_numbers(column, str(self.table.path), row_number)
         if np.isinf(values).any():
             raise TableError(
-                f"The column {column.name!r} of {self.source} is infinite in row "
+                f"The column {column.name!r} of {self.table.path} is infinite in row "
                 f"{row_number(int(np.isinf(values).argmax()))}; correct it or leave the cell empty."
             )
         return values
