@@ -16,25 +16,13 @@ pytest.importorskip("typer")
 
 
 def test_a_table_is_opened_once(lvq, run, fruit_csv, tmp_path, monkeypatch):
-    from lvq.workflow import study
+    from lvq.tables import read
 
-    opened, before = [], study.open_table
-    monkeypatch.setattr(study, "open_table", lambda *arguments: opened.append(arguments[0]) or before(*arguments))
+    opened, before = [], read._of_csv
+    monkeypatch.setattr(read, "_of_csv", lambda *arguments: opened.append(arguments[0]) or before(*arguments))
+    fit = ("fit", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "glvq", "--folds", 0, "--out")
     for command in (
-        (
-            "fit",
-            fruit_csv,
-            "--target",
-            "Sorte",
-            "--drop",
-            "name",
-            "--model",
-            "glvq",
-            "--folds",
-            0,
-            "--out",
-            tmp_path / "r",
-        ),
+        (*fit, tmp_path / "r"),
         ("predict", run[0], fruit_csv, "--out", tmp_path / "predictions.csv"),
         ("validate", run[0], fruit_csv, "--out", tmp_path / "validation"),
     ):
@@ -67,14 +55,6 @@ def test_a_model_is_not_replaced_by_its_graph(lvq, run, tmp_path):
     assert completed.code == 1
     assert "is the model itself" in completed.err
     assert (folder / "model.lvq").read_bytes() == (run[0] / "model.lvq").read_bytes()
-
-
-# -- reproduce ---------------------------------------------------------------------------------------------------------
-
-
-def experiments_of(folder, code):
-    (folder / "experiments").mkdir()
-    (folder / "experiments" / "__main__.py").write_text(code, encoding="utf-8")
 
 
 # -- demo --------------------------------------------------------------------------------------------------------------

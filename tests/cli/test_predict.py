@@ -128,12 +128,6 @@ def test_an_unusable_row_is_rejected(lvq, run, fruit, tmp_path, values, reason, 
         assert "(first in row 3): rejected." in completed.err
 
 
-def test_a_weight_may_be_missing_as_in_training(lvq, run, fruit, tmp_path):
-    out = tmp_path / "predictions.csv"
-    assert lvq("predict", run[0], changed(fruit, tmp_path, weight=""), "--out", out).code == 0
-    assert isinstance(pd.read_csv(out).loc[1, "label"], str)
-
-
 def refused(completed):
     assert completed.code == 1, completed
     assert completed.out == ""
@@ -174,7 +168,7 @@ def test_other_errors(lvq, run, fruit_csv, tmp_path):
     strange.write_bytes(b"\x80\x04 not a model")
     assert "strange.lvq" in refused(lvq("predict", strange, fruit_csv, "--out", out))
     out.write_text("mine", encoding="utf-8")
-    assert "already exists" in refused(lvq("predict", run[0], fruit_csv, "--out", out))
+    assert "already has predictions.csv" in refused(lvq("predict", run[0], fruit_csv, "--out", out))
     assert lvq("predict", run[0], fruit_csv, "--out", out, "--force").code == 0
     assert "cannot be written" in refused(lvq("predict", run[0], fruit_csv, "--out", "/proc/predictions.csv"))
 

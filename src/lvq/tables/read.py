@@ -41,7 +41,6 @@ FORMATS = {
 PART_ROWS, PART_CELLS = 20_000, 2_000_000  # in a part of a Parquet or Arrow file, at most
 READ_BYTES = 1 << 16  # bytes of a Parquet column that are read at once
 READ_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, zlib.error)
-_SIGNATURES = {b"PAR1": "a Parquet file", b"ARROW1": "an Arrow file", b"PK\x03\x04": "a spreadsheet or a zip archive"}
 _BAD_ROW = re.compile(r"CSV parse error: (?:Row #(?P<row>\d+): )?Expected (?P<expected>\d+) columns, got (?P<got>\d+)")
 
 Batch: TypeAlias = pa.Table | pa.RecordBatch
@@ -189,12 +188,7 @@ def _of_file(path: Path, encoding: str | None) -> Table:
     if kind is None:
         endings = ", ".join(suffix for suffixes in FORMATS.values() for suffix in suffixes)
         raise TableError(f"{path} has an unknown format; the name must end in one of {endings}.")
-    with path.open("rb") as stream:
-        start = stream.read(8)
-    found = next((what for signature, what in _SIGNATURES.items() if start.startswith(signature)), None)
-    if found is not None and kind not in found and not (kind == "Excel" and "spreadsheet" in found):
-        raise TableError(f"{path} is {found}, unlike its name; rename it, or save it as CSV.")
-    if not start:
+    if not path.stat().st_size:
         raise TableError(f"{path} is empty; the first line must name the columns.")
     if kind == "CSV":
         return _of_csv(path, encoding)
@@ -268,9 +262,7 @@ def _explained(path: Path, header: Header, message: str) -> str:
         )
     if "utf8" in message.lower().replace("-", ""):
         return not_in(path, header.encoding)
-    if "Empty CSV" in message:
-        return f"{path} has a first line with the columns' names but no rows."
-    return f"{path} cannot be read as CSV ({message.splitlines()[0]}); save it as CSV in UTF-8."
+    return f"{path} cannot be read as CSV ({message.splitlines()[0]}); it needs a line of names and rows, in UTF-8."
 
 
 def _blank_lines(path: Path, header: Header) -> list[int]:
@@ -333,22 +325,10 @@ def _of_frame(frame: pd.DataFrame) -> Table:
 
 
 def _of_excel(path: Path) -> Table:
-    filled = {name: cells for name, cells in _sheets(path).items() if cells.size}
-    if not filled:
-        raise TableError(f"{path} is empty; the first row must name the columns.")
-    (first, cells), *others = filled.items()
-    unread = ", ".join(repr(name) for name, _ in others)
-    notes = (f"{path.name}: the sheet {first!r} was read, not {unread}.",) if others else ()
-    names = ["" if pd.isna(name) else str(name).strip() for name in cells.iloc[0]]
-    body = cells.iloc[1:]
-    columns = {name: _of_values(body.iloc[:, place]) for place, name in enumerate(names) if name}
-    return Table(path, names, partial(_in_memory, columns), (cells.index[0] + FIRST_ROW).__add__, notes, untyped=True)
-
-
-def _sheets(path: Path) -> dict[str, pd.DataFrame]:
-    """The cells of all sheets between the first and the last row with a value, up to the last such column."""
     try:
-        found = pd.read_excel(path, sheet_name=None, header=None, dtype=object, keep_default_na=False)
+        sheets = pd.read_excel(
+            path, sheet_name=None, header=None, dtype=object, keep_default_na=False, engine="openpyxl"
+        )
     except ImportError as error:
         raise ModuleNotFoundError(
             f'{path} is an Excel file, which needs openpyxl: pip install "lvq[excel]"; or save it as CSV.',
@@ -359,14 +339,22 @@ def _sheets(path: Path) -> dict[str, pd.DataFrame]:
     except Exception as error:  # of zip, of XML and of openpyxl itself
         reason = " ".join(str(error).split()) or type(error).__name__
         raise TableError(f"{path} cannot be read as an Excel file ({reason}); save it again, or as CSV.") from error
-    return {str(name): _with_values(sheet) for name, sheet in found.items()}
+    filled = {name: cells for name, sheet in sheets.items() if len(cells := _with_values(sheet))}
+    if not filled:
+        raise TableError(f"{path} is empty; the first row must name the columns.")
+    (first, cells), *others = filled.items()
+    unread = ", ".join(repr(str(name)) for name, _ in others)
+    notes = (f"{path.name}: the sheet {first!r} was read, not {unread}.",) if others else ()
+    names = ["" if pd.isna(name) else str(name).strip() for name in cells.iloc[0]]
+    columns = {name: _of_values(cells.iloc[1:, place]) for place, name in enumerate(names) if name}
+    return Table(path, names, partial(_in_memory, columns), (cells.index[0] + FIRST_ROW).__add__, notes, untyped=True)
 
 
 def _with_values(sheet: pd.DataFrame) -> pd.DataFrame:
+    """The cells between the first and the last row with a value, up to the last such column."""
     sheet = sheet.map(lambda cell: None if isinstance(cell, str) and not cell.strip() else cell)
-    known = sheet.notna()
-    rows, columns = np.flatnonzero(known.any(axis=1)), np.flatnonzero(known.any(axis=0))
-    return sheet.iloc[rows[0] : rows[-1] + 1, : columns[-1] + 1] if len(rows) else sheet.iloc[:0, :0]
+    rows, columns = np.nonzero(sheet.notna().to_numpy())
+    return sheet.iloc[rows.min() : rows.max() + 1, : columns.max() + 1] if len(rows) else sheet.iloc[:0]
 
 
 def _in_memory(columns: dict[str, pa.Array], names: list[str]) -> Iterator[pa.Table]:

@@ -191,15 +191,13 @@ def as_numbers(
     """
     if kind_of(column) == "number":
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    what = f"values of type {column.dtype}"
     if kind_of(column) == "text":
         numbers = parsed(pa.array(column.to_numpy(dtype=object), pa.string(), from_pandas=True))
         if numbers is not None:
             return numbers.to_numpy(zero_copy_only=False).astype(np.float64)
-        bad = pd.to_numeric(column, errors="coerce").isna().to_numpy() & column.notna().to_numpy()
-        row = int(np.argmax(bad))
+        row = next(row for row, text in enumerate(column) if not pd.isna(text) and not is_number(text))
         what = f"{column.iloc[row]!r} in row {row_number(row)}"
-    else:
-        what = f"values of type {column.dtype}"
     raise TableError(
         f"The column {column.name!r} of {source} must hold numbers, as it did when the model was fitted, but holds "
         f"{what}; correct it, leave the cell empty, or name the text as missing with --missing-mark."
@@ -295,14 +293,11 @@ def as_days(column: pd.Series, source: str = "the table") -> np.ndarray:
     """
     if kind_of(column) == "text":
         texts = column.astype(object).where(column.notna(), None)
-        bad = [text for text in texts if text is not None and not is_date(str(text))]
-        if bad:
-            raise TableError(
-                f"The column {column.name!r} of {source} holds {bad[0]!r}, which is not a date; correct it."
-            )
-        first_day = _day_first(column, source)
-        column = pd.to_datetime(texts, format="mixed", dayfirst=first_day, utc=True)
-    nanoseconds = column.astype("datetime64[ns, UTC]")
+        bad = next((text for text in texts if text is not None and not is_date(str(text))), None)
+        if bad is not None:
+            raise TableError(f"The column {column.name!r} of {source} holds {bad!r}, which is not a date; correct it.")
+        column = pd.to_datetime(texts, format="mixed", dayfirst=_day_first(column, source), utc=True)
+    nanoseconds = pd.to_datetime(column, utc=True).astype("datetime64[ns, UTC]")
     days = (nanoseconds - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
     return days.to_numpy(dtype=np.float64, na_value=np.nan)
 
@@ -338,15 +333,11 @@ def _day_first(column: pd.Series, source: str) -> bool:
         return False
     first, second = (any(int(found[place]) > 12 for found in parts) for place in (1, 3))
     stops = all(found[2] == "." for found in parts)
-    if first and second:
+    if first == second and not (stops and not first):
+        which = "with the day first and with the month first" if first else "in which day or month may come first"
         raise TableError(
-            f"The column {column.name!r} of {source} holds dates with the day first and dates with the month first; "
-            "write all of them as 2024-12-31."
-        )
-    if not (first or second or stops):
-        raise TableError(
-            f"The column {column.name!r} of {source} holds dates such as {parts[0].string!r}, in which day or month "
-            "may come first; write them as 2024-12-31."
+            f"The column {column.name!r} of {source} holds dates such as {parts[0].string!r}, {which}; write all of "
+            "them as 2024-12-31."
         )
     return first or (stops and not second)
 

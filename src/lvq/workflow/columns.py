@@ -323,7 +323,7 @@ def _check_not_numbers(column: pd.Series, places: np.ndarray, row_name: Callable
 def _check_texts(name: str, texts: np.ndarray, source: str) -> None:
     """Raise TableError for strings that are no categories; a missing one is `MISSING_TEXT`."""
     known = [text for text in texts if text != MISSING_TEXT]
-    values, n_different = sorted(set(known)), len(set(texts))
+    values = sorted(set(known))
     what, leave = f"The column {name!r} of {source}", f"leave it out with --drop {name!r}"
     if any("," in value for value in values) and all(_COMMA_NUMBER.fullmatch(value) for value in values):
         comma = next(value for value in values if "," in value)
@@ -332,22 +332,18 @@ def _check_texts(name: str, texts: np.ndarray, source: str) -> None:
             "thousands; write them with a decimal point and without separators, or delimit the columns by semicolons."
         )
     stray = stray_text(values)
-    if n_different > MAX_CATEGORIES:
+    rows = f"{len(set(texts))} different texts in {len(texts)} rows, such as"
+    if len(set(texts)) > MAX_CATEGORIES:
         example = repr(known[0]) if stray is None else f"{stray!r} among numbers"
-        repeated = stray is None and n_different < len(known)
-        group = f", or, where rows of one text belong together, name it with --group {name!r}" if repeated else ""
         raise TableError(
-            f"{what} holds {n_different} different texts, such as {example}, but at most {MAX_CATEGORIES} "
-            f"categories are allowed; {leave}, or convert it to numbers or fewer categories{group}."
+            f"{what} holds {rows} {example}, but at most {MAX_CATEGORIES} categories are allowed; {leave}, convert it to "
+            f"numbers or fewer categories, or, where rows of one text belong together, name it with --group {name!r}."
         )
-    if n_different == len(texts):
+    named = len(known) >= MANY_ROWS and 2 * len(values) > len(known) and stray is None
+    if named or len(set(texts)) == len(texts):
         raise TableError(
-            f"{what} has a different text in every row, such as {known[0]!r}, so it identifies rows; {leave}."
-        )
-    if len(known) >= MANY_ROWS and 2 * len(values) > len(known) and stray is None:
-        raise TableError(
-            f"{what} has {len(values)} different texts in {len(known)} rows, such as {known[0]!r}, so it names rows "
-            f"rather than categories; {leave}, or use it with --categorical {name!r}."
+            f"{what} holds {rows} {known[0]!r}, so it names rows rather than categories; {leave}, or use it with "
+            f"--categorical {name!r}."
         )
     sentences = [value for value in values if is_sentence(value)]
     if 2 * len(sentences) > len(values):

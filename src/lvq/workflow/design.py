@@ -120,7 +120,7 @@ def split_rows(
     >>> train.tolist(), test.tolist()
     ([0, 1, 2, 3, 4, 5], [6, 7])
     """
-    everyone, n_samples = np.arange(len(samples.y)), len(samples.y)
+    everyone = np.arange(len(samples.y))
     if design.tested is not None:
         test = everyone[design.tested]
     elif design.times is not None:
@@ -130,9 +130,7 @@ def split_rows(
         n_test = min(len(blocks) - 1, max(1, round(test_size * len(blocks))))
         test = np.sort(np.concatenate([rows for _, rows in blocks[:n_test]]))
     else:
-        _check_sizes(samples, test_size)
-        train, test = train_test_split(everyone, test_size=test_size, stratify=samples.y, random_state=seed)
-        return np.sort(train), np.sort(test), []
+        test = np.sort(train_test_split(everyone, test_size=test_size, stratify=samples.y, random_state=seed)[1])
     train, notes = np.setdiff1d(everyone, test), []
     if design.groups is not None:
         common = np.isin(design.groups[train], design.groups[test])
@@ -142,7 +140,7 @@ def split_rows(
                 "split."
             )
             train = train[~common]
-    return train, test, notes + _check_classes(samples.y, train, test, n_samples)
+    return train, test, notes + _check_classes(samples.y, train, test)
 
 
 def _cut(times: np.ndarray, test_size: float) -> float:
@@ -154,24 +152,14 @@ def _cut(times: np.ndarray, test_size: float) -> float:
     return float(values[1:][np.abs(later - test_size).argmin()])
 
 
-def _check_sizes(samples: Samples, test_size: float) -> None:
-    n_classes, n_samples = len(np.unique(samples.y)), len(samples.y)
-    n_test = int(np.ceil(test_size * n_samples))
-    if n_test < n_classes or n_samples - n_test < 2 * n_classes:
-        raise ValueError(
-            f"A test_size of {test_size:g} gives {n_samples - n_test} training rows and {n_test} test rows for "
-            f"{n_classes} classes, which is too few; give more rows or another test_size."
-        )
-
-
-def _check_classes(y: np.ndarray, train: np.ndarray, test: np.ndarray, n_samples: int) -> list[str]:
+def _check_classes(y: np.ndarray, train: np.ndarray, test: np.ndarray) -> list[str]:
     """TableError where training is not possible; notes on classes that only one part has."""
     known, counts = np.unique(y[train], return_counts=True)
     if len(known) < 2 or counts.min() < 2 or not len(test):
         rare = [str(name) for name, count in zip(known, counts) if count < 2]
         what = f"fewer than 2 training rows of {listed(rare)}" if rare else f"only {len(known)} classes"
         raise TableError(
-            f"Of {n_samples} rows {len(train)} are for training and {len(test)} for the test, with {what} in training; "
+            f"Of {len(y)} rows {len(train)} are for training and {len(test)} for the test, with {what} in training; "
             "choose other groups, another time column or another test_size."
         )
     notes = []

@@ -106,13 +106,12 @@ def make_model(
         )
     given: dict[str, Argument] = {}
     if prototypes is not None:
-        given["n_prototypes"] = _at_least_one(prototypes, "number of prototypes (--prototypes)")
+        given["n_prototypes"] = prototypes
     if kernel is not None:
         if kernel not in (*KERNELS, "none"):
             raise ValueError(f"The kernel must be one of {', '.join(KERNELS)} or none, got {kernel!r}.")
         given["kernel"] = None if kernel == "none" else kernel
     if rank is not None:
-        _at_least_one(rank, "rank (--rank)")
         _need(lambda model: isinstance(_rule(model), Matrix), "rank (--rank)", name)
     if make is LVQClassifierCV:
         return _search(shared, given, rank, seed)
@@ -156,12 +155,6 @@ def ignores_missing(model: BaseEstimator) -> bool:
     """Whether a model, fitted or not, ignores missing values."""
     found = find_model(model)
     return getattr(model if found is None else found.estimator, "missing", "raise") == "ignore"
-
-
-def _at_least_one(value: int, what: str) -> int:
-    if value < 1:
-        raise ValueError(f"The {what} must be 1 or more, got {value}.")
-    return value
 
 
 def _need(can: Callable[[BaseEstimator], bool], option: str, name: str) -> None:
