@@ -335,9 +335,11 @@ def _check_texts(name: str, texts: np.ndarray, source: str) -> None:
     rows = f"{len(set(texts))} different texts in {len(texts)} rows, such as"
     if len(set(texts)) > MAX_CATEGORIES:
         example = repr(known[0]) if stray is None else f"{stray!r} among numbers"
+        repeated = stray is None and len(values) < len(known)
+        group = f", or, where rows of one text belong together, name it with --group {name!r}" if repeated else ""
         raise TableError(
-            f"{what} holds {rows} {example}, but at most {MAX_CATEGORIES} categories are allowed; {leave}, convert it to "
-            f"numbers or fewer categories, or, where rows of one text belong together, name it with --group {name!r}."
+            f"{what} holds {rows} {example}, but at most {MAX_CATEGORIES} categories are allowed; {leave}, or convert it "
+            f"to numbers or fewer categories{group}."
         )
     named = len(known) >= MANY_ROWS and 2 * len(values) > len(known) and stray is None
     if named or len(set(texts)) == len(texts):
