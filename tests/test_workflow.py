@@ -98,9 +98,9 @@ def test_warnings_about_columns():
     assert "'dose' holds numbers, but also texts such as 'n.d.'" in more[0]
     assert "a different integer in 'patient'" in more[1]
     assert "its own value of 'icd'" in more[2]
-    assert len(prepare(table, "kind", categorical=["dose"], drop=["patient", "icd"]).notes) == 0
+    assert len(prepare(table.drop(columns=["patient", "icd"]), "kind", categorical=["dose"]).notes) == 0
     table["kind"] = np.where(np.arange(80) % 3, table["kind"], table["kind"].str.title())
-    alike = prepare(table, "kind", categorical=["dose"], drop=["patient", "icd"]).notes
+    alike = prepare(table.drop(columns=["patient", "icd"]), "kind", categorical=["dose"]).notes
     assert [note.partition(":")[0] for note in alike] == [
         "The classes 'No', 'no' differ only in upper and lower case",
         "The classes 'Yes', 'yes' differ only in upper and lower case",
@@ -115,16 +115,16 @@ def test_columns_of_numbers_with_some_texts_are_refused_all_at_once():
         prepare(table, "kind", source="t.csv")
     first, second = str(raised.value).split("The column ")[1:]
     assert first.startswith(
-        "'a' of t.csv holds numbers, but 2 of 200 values are none: '12,5x' in row 5, 'n/a?' in row 52;"
+        "'a' of t.csv holds numbers, but 2 of 200 values are none: '12,5x' in row 3, 'n/a?' in row 50;"
     )
     assert "name them as missing with --missing-mark 'a=12,5x' --missing-mark 'a=n/a?', or" in first
     assert second.count("--missing-mark") == 1
     assert "--categorical 'a'" in first
     assert (
-        "7 of 200 values are none: '?9' in row 2, '?9' in row 3, '?9' in row 4, '?9' in row 5, '?9' in row 6 and 2 more"
+        "7 of 200 values are none: '?9' in row 0, '?9' in row 1, '?9' in row 2, '?9' in row 3, '?9' in row 4 and 2 more"
         in second
     )
-    samples = prepare(table, "kind", categorical=["code"], drop=["a"])
+    samples = prepare(table.drop(columns=["a"]), "kind", categorical=["code"])
     assert "?9" in set(samples.X["code"])
 
 
@@ -205,10 +205,10 @@ def test_all_columns_with_problems_are_reported_at_once():
         huge=np.where(np.arange(60) == 7, 1e308, 1.0),
         infinite=np.where(np.arange(60) == 0, -np.inf, 1.0),
     )
-    with pytest.raises(TableError, match=r"'when'.*'name'.*'huge' .* 1e\+308 in row 9.*'infinite' .* -inf in row 2,"):
+    with pytest.raises(TableError, match=r"'when'.*'name'.*'huge' .* 1e\+308 in row 7.*'infinite' .* -inf in row 0,"):
         prepare(table, "kind")
-    with pytest.raises(TableError, match="no columns 'Kind', 'x', 'y'"):
-        prepare(mixed(), "Kind", drop=["x"], categorical=["y"])
+    with pytest.raises(TableError, match="no columns 'Kind', 'y'"):
+        fit(mixed(), "Kind", options=TableOptions(categorical=["y"]))
 
 
 # -- pipelines ---------------------------------------------------------------------------------------------------------

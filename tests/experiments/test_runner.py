@@ -181,7 +181,6 @@ builtins.__import__ = watched
     assert "there is no paper" in finished.stderr
 
 
-
 def test_short_rows_must_be_explained(toy, tmp_path, monkeypatch, capsys):
     runner.run("toy", toy, out=tmp_path / "out")
     monkeypatch.setattr(reproduction, "PAPERS", ("toy",))

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from lvq.tables.header import FIRST_ROW, MAX_LISTED, TableError, check_columns, is_number, listed
+from lvq.tables.header import MAX_LISTED, TableError, is_number, listed
 from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, kind_of
 
 MISSING_TEXT = "(missing)"  # the category of a missing string
@@ -41,11 +41,6 @@ _REPEATED = [float(digit * length) for digit in "789" for length in range(1, 7)]
 CODES = [0.0, -1.0, 9.9, 99.9, 999.9, *_REPEATED, *(-number for number in _REPEATED)]  # usual for missing values
 
 
-def row_of_table(place: int) -> str:
-    """The name of a row in messages, by its position from 0."""
-    return f"row {place + FIRST_ROW}"
-
-
 @dataclass(frozen=True)
 class Samples:
     """Features and classes of a table, and notes.
@@ -62,6 +57,8 @@ class Samples:
         Columns of categories.
     notes : tuple of str
         Notes on rows and columns that were left out, and warnings.
+    places : ndarray of int
+        Their positions in the table.
     """
 
     X: pd.DataFrame
@@ -69,30 +66,27 @@ class Samples:
     gaps: tuple[str, ...]
     texts: tuple[str, ...]
     notes: tuple[str, ...]
+    places: np.ndarray
 
 
 def prepare(
     table: pd.DataFrame,
     target: str,
     *,
-    drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
     dates: Sequence[str] = (),
     source: str = "the table",
     min_class_rows: int = MIN_CLASS_ROWS,
     groups: pd.Series | None = None,
-    row_name: Callable[[int], str] = row_of_table,
 ) -> Samples:
     """Extract features and classes from a table.
 
     Parameters
     ----------
     table : DataFrame
-        The whole table, with the column of classes.
+        The whole table, with the column of classes and those that may be features; its index names the rows.
     target : str
         The column of classes.
-    drop : sequence of str, default=()
-        Columns that are not features.
     categorical : sequence of str, default=()
         Columns of numbers, or of strings that look like notes, that are categories.
     dates : sequence of str, default=()
@@ -103,8 +97,6 @@ def prepare(
         Number of rows that every class must have.
     groups : Series, optional
         The group of each row; rows that repeat one of their own group are not noted.
-    row_name : callable, optional
-        The name of a row in messages, by its position in the table from 0; by default as a spreadsheet counts.
 
     Returns
     -------
@@ -119,9 +111,6 @@ def prepare(
     >>> list(samples.X), samples.texts, samples.notes
     (['size', 'kind'], ('kind',), ("Left out 1 column with the same value in all rows: 'same'.",))
     """
-    check_columns(table.columns, [target, *drop, *categorical, *dates], source)
-    if target in drop:
-        raise TableError(f"The column {target!r} is the target and cannot be left out.")
     if kind_of(table[target]) == "other":
         raise TableError(f"The column {target!r} of {source} must hold classes, got {table[target].dtype}.")
     labels = as_text(table[target])
@@ -134,8 +123,8 @@ def prepare(
         _check_classes(table[target], labels, target, source, min_class_rows)
     except TableError as error:
         problems.append(str(error))
-    places, kinds = np.flatnonzero(known), Kinds(set(categorical), set(dates), source, row_name)
-    features, more = _features(table.loc[known].drop(columns=[target, *drop]), places, kinds, problems)
+    places, kinds = np.flatnonzero(known), Kinds(set(categorical), set(dates), source)
+    features, more = _features(table.loc[known].drop(columns=target), places, kinds, problems)
     texts = tuple(name for name in features if kind_of(features[name]) == "text")
     gaps = tuple(name for name in features if kind_of(features[name]) == "number" and features[name].isna().any())
     repeated = _repeated(features.assign(**{target: labels[known]}), None if groups is None else groups[known])
@@ -148,16 +137,15 @@ def prepare(
     classes = labels[known].astype(str)
     numbers = features.drop(columns=[name for name in features if name in {*texts, *dates}])
     notes += [*more, *column_warnings(features, numbers, classes), *code_notes(numbers)]
-    return Samples(features, classes, gaps, texts, tuple(notes))
+    return Samples(features, classes, gaps, texts, tuple(notes), places)
 
 
 def _repeated(rows: pd.DataFrame, groups: pd.Series | None) -> int:
     """Number of rows that repeat another one; with groups, one of another group, as groups are not split."""
-    repeated = int(rows.duplicated().sum()) if len(rows) else 0
+    repeated = int(rows.duplicated().sum())
     if groups is None or not repeated:
         return repeated
-    inside = pd.concat([rows, groups.set_axis(rows.index).rename("\0group")], axis=1)
-    return repeated - int(inside.duplicated().sum())
+    return repeated - int(rows.assign(**{"\0group": groups.to_numpy()}).duplicated().sum())
 
 
 def _counted(count: int, word: str) -> str:
@@ -201,9 +189,8 @@ class Kinds(NamedTuple):
     categorical: set[str]
     dates: set[str]
     source: str
-    row_name: Callable[[int], str]
 
-    def values(self, column: pd.Series, places: np.ndarray) -> np.ndarray:
+    def values(self, column: pd.Series) -> np.ndarray:
         """The values of a feature; TableError where they cannot be used."""
         if column.name in self.dates:
             return as_days(column, self.source)
@@ -211,9 +198,9 @@ class Kinds(NamedTuple):
             _check_not_dates(column, self.source)
         if column.name in self.categorical or kind_of(column) == "text":
             if column.name not in self.categorical:
-                _check_not_numbers(column, places, self.row_name, self.source)
+                _check_not_numbers(column, self.source)
             return _categories(column, self.source, checked=column.name not in self.categorical)
-        return _numbers(column, places, self)
+        return _numbers(column, self.source)
 
 
 def _features(
@@ -230,7 +217,7 @@ def _features(
             useless.setdefault(why, []).append(name)
             continue
         try:
-            kept[name] = kinds.values(column, places)
+            kept[name] = kinds.values(column)
         except TableError as error:
             problems.append(str(error))
             continue
@@ -272,8 +259,7 @@ def _categories(column: pd.Series, source: str, *, checked: bool) -> np.ndarray:
     return texts
 
 
-def _numbers(column: pd.Series, places: np.ndarray, kinds: Kinds) -> np.ndarray:
-    source = kinds.source
+def _numbers(column: pd.Series, source: str) -> np.ndarray:
     if kind_of(column) == "other":
         raise TableError(
             f"The column {column.name!r} of {source} holds values of type {column.dtype}, neither numbers nor texts; "
@@ -284,8 +270,8 @@ def _numbers(column: pd.Series, places: np.ndarray, kinds: Kinds) -> np.ndarray:
     if large.any():
         row = int(large.argmax())
         raise TableError(
-            f"The column {column.name!r} of {source} holds {values[row]:g} in {kinds.row_name(places[row])}, which "
-            "is too large to compute with; correct it or leave the cell empty."
+            f"The column {column.name!r} of {source} holds {values[row]:g} in row {column.index[row]}, which is "
+            "too large to compute with; correct it or leave the cell empty."
         )
     return values
 
@@ -302,14 +288,14 @@ def _check_not_dates(column: pd.Series, source: str) -> None:
         )
 
 
-def _check_not_numbers(column: pd.Series, places: np.ndarray, row_name: Callable[[int], str], source: str) -> None:
+def _check_not_numbers(column: pd.Series, source: str) -> None:
     """Raise TableError for texts of which nearly all are numbers: the others are typing errors or marks."""
-    known = np.flatnonzero(column.notna())
-    values = column.iloc[known].astype(str).to_numpy()
+    known = column.dropna()
+    values = known.astype(str).to_numpy()
     others = np.array([not is_number(value) for value in values])
     if not others.any() or (~others).sum() < MOSTLY * len(values):
         return
-    cells = [(values[k], row_name(int(places[known[k]]))) for k in np.flatnonzero(others)[:MAX_CELLS]]
+    cells = [(values[k], f"row {known.index[k]}") for k in np.flatnonzero(others)[:MAX_CELLS]]
     shown = ", ".join(f"{value!r} in {row}" for value, row in cells)
     more = f" and {others.sum() - MAX_CELLS} more" if others.sum() > MAX_CELLS else ""
     marks = " ".join(f"--missing-mark {f'{column.name}={value}'!r}" for value in dict(cells))
@@ -338,8 +324,8 @@ def _check_texts(name: str, texts: np.ndarray, source: str) -> None:
         repeated = stray is None and len(values) < len(known)
         group = f", or, where rows of one text belong together, name it with --group {name!r}" if repeated else ""
         raise TableError(
-            f"{what} holds {rows} {example}, but at most {MAX_CATEGORIES} categories are allowed; {leave}, or convert it "
-            f"to numbers or fewer categories{group}."
+            f"{what} holds {rows} {example}, but at most {MAX_CATEGORIES} categories are allowed; {leave}, or convert "
+            f"it to numbers or fewer categories{group}."
         )
     named = len(known) >= MANY_ROWS and 2 * len(values) > len(known) and stray is None
     if named or len(set(texts)) == len(texts):

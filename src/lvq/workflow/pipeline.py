@@ -185,7 +185,7 @@ def make_pipeline_for(samples: Samples, model: BaseEstimator, *, fill: bool = Fa
     --------
     >>> import numpy as np, pandas as pd
     >>> from lvq import GLVQ
-    >>> samples = Samples(pd.DataFrame({"size": [1.0, 2.0]}), np.array(["a", "b"]), (), (), ())
+    >>> samples = Samples(pd.DataFrame({"size": [1.0, 2.0]}), np.array(["a", "b"]), (), (), (), np.arange(2))
     >>> make_pipeline_for(samples, GLVQ())
     Pipeline(steps=[('standardscaler', StandardScaler()), ('glvq', GLVQ())])
     """

@@ -127,15 +127,14 @@ def make_study(
     frames = [part.frame(codes, marks) for part in parts]
     whole, rows = joined(frames), _row_names(parts, [len(frame) for frame in frames])
     samples = prepare(
-        whole[kept], target, categorical=[name for name in options.categorical if name in kept],
+        whole[kept].set_axis(rows, axis=0), target, categorical=[name for name in options.categorical if name in kept],
         dates=[name for name in options.dates if name in kept], source=source, min_class_rows=min_class_rows,
-        groups=None if group is None else whole[group], row_name=lambda place: f"row {rows[place]}",
+        groups=None if group is None else whole[group],
     )  # fmt: skip
-    places = samples.X.index.to_numpy()
     tested = None if test is None else np.arange(len(whole)) >= len(whole) - len(frames[-1])
-    design = make_design(whole, places, group, time, tested, source)
+    design = make_design(whole, samples.places, group, time, tested, source)
     notes = (*(note for part in parts for note in named_columns(part)[1]), *samples.notes)
-    samples = replace(samples, X=samples.X.set_axis([rows[place] for place in places], axis=0), notes=notes)
+    samples = replace(samples, notes=notes)
     several = "file and row" if len(parts) > 1 else "their row in the file"
     row_names = f"Samples are named by {several}, where the header is row 1."
     if isinstance(given[0], pd.DataFrame):
