@@ -276,7 +276,6 @@ def test_notes_name_what_is_left_out(lvq, tmp_path):
         (("--kernel", "round"), "The kernel must be one of gaussian"),
         (("--prototypes", "0"), "prototypes"),
         (("--max-error", "2"), "max-error"),
-        (("--max-error", "0.1", "--coverage", "0.5"), "--max-error or --coverage"),
         (("--colour", "red"), "No such option"),
         (("--folds", "x"), "folds"),
     ],

@@ -139,8 +139,6 @@ def fit(
             raise typer.BadParameter("name a folder for model, report and metrics.", param_hint="'--out'")
         if missing not in ("impute", "ignore"):
             raise typer.BadParameter(f"--missing must be impute or ignore, got {missing!r}.")
-        if max_error is not None and coverage is not None:
-            raise typer.BadParameter("give --max-error or --coverage, not both: a guarantee sets the coverage.")
         from lvq import workflow
         from lvq._files import check_folder
         from lvq.workflow.pipeline import read_class_weight, read_costs

@@ -291,28 +291,23 @@ def _show_importance(report: Report) -> None:
     found = report.relevance
     if found is None:
         return
+    intervals = found.intervals
     typer.echo("\nImportance of the features (the sum over all is 100 %)")
     rows: list[list[object]] = []
-    for rank, (feature, value) in enumerate(list(zip(found.features, found.values))[:MAX_FEATURES]):
+    for rank, (feature, value) in enumerate(zip(found.features[:MAX_FEATURES], found.values)):
         note = ""
-        if found.intervals is not None:
-            note = f"{percent(found.intervals.lower[rank])} to {percent(found.intervals.upper[rank])}"
-            note += ", important" if feature in found.intervals.important else ""
+        if intervals is not None:
+            note = f"{percent(intervals.lower[rank])} to {percent(intervals.upper[rank])}"
+            note += ", important" if feature in intervals.important else ""
         rows.append([_name(feature, "  "), percent(value), note])
-    others = found.n_features - len(rows)
-    if others:
+    if found.n_features > len(rows):
         rest = max(0.0, 1 - sum(found.values[:MAX_FEATURES]))
-        rows.append([f"  the other {others} together", percent(rest), ""])
+        rows.append([f"  the other {found.n_features - len(rows)} together", percent(rest), ""])
     print_table(rows)
-    if found.intervals is not None:
-        chance = (
-            ""
-            if found.intervals.beats_chance
-            else "; none is, as predictions of rows left out are no better than chance"
-        )
-        paragraph(
-            f"{100 * found.intervals.confidence:g} % intervals. Important: above the mean of all features{chance}."
-        )
+    if intervals is not None:
+        chance = "; none is, as predictions of rows left out are no better than chance"
+        which = f"Important: above the mean of all features{'' if intervals.beats_chance else chance}."
+        paragraph(f"{100 * intervals.confidence:g} % intervals. {which}")
 
 
 def show_predictions(result: PredictResult) -> None:

@@ -255,7 +255,9 @@ def make_reject_classifier(
     0.315
     """
     if max_error is not None and coverage is not None:
-        raise ValueError("Give max_error or coverage, not both: a guarantee sets the coverage itself.")
+        raise ValueError(
+            "Give max_error (--max-error) or coverage (--coverage), not both: a guarantee sets the coverage itself."
+        )
     cv: float | StratifiedKFold = _held_out(max_error, confidence, n_samples)
     if max_error is None and n_samples < CROSS_FIT_BELOW:
         cv = StratifiedKFold(max(2, min(CROSS_FIT_FOLDS, smallest_class)), shuffle=True, random_state=seed)

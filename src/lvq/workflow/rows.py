@@ -23,14 +23,13 @@ from sklearn.preprocessing import OneHotEncoder
 
 from lvq.estimators.find_model import FoundModel, find_model, need_model
 from lvq.inspection.certify import certified_radius
-from lvq.model.rows import largest_value
 from lvq.rejection import RejectClassifier
 from lvq.rejection.scores import Predictions, certainty_of
 from lvq.tables.header import TableError, check_columns, is_number, listed
 from lvq.tables.read import Table
 from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, kind_of
 from lvq.typing import Label
-from lvq.workflow.columns import MISSING_TEXT
+from lvq.workflow.columns import LARGEST, MISSING_TEXT
 from lvq.workflow.pipeline import ignores_missing
 
 #: Columns of the predictions.
@@ -119,7 +118,7 @@ class RowPredictor:
         if probabilities and not hasattr(model, "predict_proba"):
             raise ValueError(f"{type(model).__name__} has no probabilities; leave out --probabilities.")
         self.unusable: dict[tuple[str, str], list[int]] = {}  # (reason, column): number of rows, first position
-        self.found, self.ignores = find_model(model), ignores_missing(model)
+        self.found = find_model(model)
         try:
             need_model(model, "certified_radius", nearest=True)
             self.has_radius = True
@@ -127,24 +126,18 @@ class RowPredictor:
             self.has_radius = False
 
     def check_columns(self, keep: Sequence[str] = (), target: str | None = None) -> list[str]:
-        """Notes on the columns of the table; one error names all that are missing, or cannot be kept."""
-        check_columns(self.table.names, [] if target is None else [target], str(self.table.path))
-        present, needed = [name for name in self.table.names if name], set(self.columns.names)
-        missing = [name for name in self.columns.names if name not in present]
-        absent = [name for name in keep if name not in present]
-        taken = [name for name in keep if name in (*COLUMNS, *self.probability_columns)]
-        extra = [name for name in present if name not in needed and name not in keep and name != target]
-        problems, table = [], self.table.path
+        """Notes on the columns of the table; one error names all that are missing."""
+        table, names = str(self.table.path), [name for name in self.table.names if name]
+        check_columns(names, [*keep, *([] if target is None else [target])], table)
+        missing = [name for name in self.columns.names if name not in names]
+        extra = [name for name in names if name not in {*self.columns.names, *keep, target}]
         if missing:
             found = f" It has {listed(extra)}, which the model does not use." if extra else ""
             word = "a column" if len(missing) == 1 else f"{len(missing)} columns"
-            problems.append(f"{table} lacks {word} that the model needs: {listed(missing)}.{found}")
-        if absent:
-            problems.append(f"{table} has no column {listed(absent)} to keep; its columns are {listed(present)}.")
+            raise TableError(f"{table} lacks {word} that the model needs: {listed(missing)}.{found}")
+        taken = [name for name in keep if name in (*COLUMNS, *self.probability_columns)]
         if taken:
-            problems.append(f"The column {listed(taken)} cannot be kept: the predictions have a column of that name.")
-        if problems:
-            raise TableError(" ".join(problems))
+            raise TableError(f"The column {listed(taken)} cannot be kept: the predictions have a column of that name.")
         return [f"Columns that the model does not use: {listed(extra)}."] if extra else []
 
     def __call__(self, rows: pd.DataFrame, start: int) -> pd.DataFrame:
@@ -172,12 +165,12 @@ class RowPredictor:
             else:
                 values = self._numbers(rows[name], start)
                 missing = np.isnan(values) & (name not in self.columns.gaps)
-                usable &= ~missing
+                large = np.abs(values) > LARGEST
+                usable &= ~missing & ~large
+                self._reject("value too large", name, large, reason, start)
             self._reject("missing value", name, missing, reason, start)
             features[name] = values
-        X = pd.DataFrame(features, columns=self.columns.names, index=rows.index)
-        usable &= ~self._too_large(X, usable, reason, start)
-        return X, reason, usable
+        return pd.DataFrame(features, columns=self.columns.names, index=rows.index), reason, usable
 
     def _numbers(self, column: pd.Series, start: int) -> np.ndarray:
         def row_number(place: int) -> Label:
@@ -185,36 +178,13 @@ class RowPredictor:
 
         if kind_of(column) != "number" and holds_dates(column):
             return as_days(column, str(self.table.path))
-        values = as_numbers(column, str(self.table.path), row_number)
-        if np.isinf(values).any():
-            raise TableError(
-                f"The column {column.name!r} of {self.table.path} is infinite in row "
-                f"{row_number(int(np.isinf(values).argmax()))}; correct it or leave the cell empty."
-            )
-        return values
+        return as_numbers(column, str(self.table.path), row_number)
 
     def _categories(self, column: pd.Series) -> np.ndarray:
         """The values under the names that the model knows, where it knows them."""
         values = known_names(as_text(column), self.columns.categories[str(column.name)])
         values[[value is None for value in values]] = MISSING_TEXT
         return values
-
-    def _too_large(self, X: pd.DataFrame, usable: np.ndarray, reason: np.ndarray, start: int) -> np.ndarray:
-        """Rows whose distances would overflow; the column with the largest number is reported."""
-        large = np.zeros(len(X), dtype=bool)
-        if self.found is None or not usable.any():
-            return large
-        with np.errstate(over="ignore", invalid="ignore"):
-            inputs = np.asarray(self.found.inputs(X[usable]))
-        dtype = inputs.dtype if inputs.dtype.kind == "f" else np.float64
-        small = np.abs(inputs) <= largest_value(dtype, inputs.shape[1])
-        large[usable] = ~(small | (np.isnan(inputs) & self.ignores)).all(axis=1)
-        if large.any():
-            numbers = X.loc[large].select_dtypes("number").abs()
-            largest = numbers.idxmax(axis=1).reindex(X.index)
-            for name in largest.dropna().unique():
-                self._reject("value too large", name, (largest == name).to_numpy(), reason, start)
-        return large
 
     def _reject(self, why: str, name: str, here: np.ndarray, reason: np.ndarray, start: int) -> None:
         if here.any():
