@@ -126,9 +126,18 @@ def test_a_data_frame_is_the_same_table(types):
 
 
 def test_columns_of_several_kinds_are_texts():
-    table = open_table(pd.DataFrame({"a": [1.5, "n.d.", 2, None], "code": pd.Categorical([2, 1, 2, 1])}))
+    table = open_table(
+        pd.DataFrame(
+            {
+                "a": [1.5, "n.d.", 2, None],
+                "code": pd.Categorical([2, 1, 2, 1]),
+                "s": pd.arrays.SparseArray([0.0, 1.5, 0, 0]),
+            }
+        )
+    )
     assert as_text(table.frame()["a"]).tolist() == ["1.5", "n.d.", "2", None]
     assert as_text(table.frame()["code"]).tolist() == ["2", "1", "2", "1"]
+    assert table.frame()["s"].tolist() == [0.0, 1.5, 0.0, 0.0]
     np.testing.assert_array_equal(table.frame(marks={"a": ["n.d.", "2"]})["a"], [1.5, np.nan, np.nan, np.nan])
 
 

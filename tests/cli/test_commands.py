@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import types
 from pathlib import Path
 
 import pytest
@@ -80,17 +79,3 @@ def test_the_demo_fits_and_predicts(lvq, tmp_path, monkeypatch):
     assert lvq(*shown[1].split(), "--force").code == 0
     assert lvq(*shown[0].split()).err.startswith("Error: demo already has model.lvq")  # the command is valid
     assert lvq("demo", "--out", folder).code == 1
-
-
-def test_an_interrupted_demo_leaves_no_file(lvq, tmp_path, monkeypatch):
-    def fitted(*arguments, **options):
-        return types.SimpleNamespace(model=None, write=lambda folder: (folder / "model.lvq").touch())
-
-    def interrupt(*arguments, **options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("lvq.workflow.demo.fit", fitted)
-    monkeypatch.setattr("lvq.workflow.demo.predict", interrupt)
-    completed = lvq("demo", "--out", tmp_path / "demo")
-    assert (completed.code, completed.err.splitlines()[-1]) == (130, "Interrupted: nothing was written.")
-    assert list(tmp_path.iterdir()) == []

@@ -45,17 +45,6 @@ def test_a_table_as_text(lvq, fruit_csv):
     assert max(map(len, lines[:8])) <= 100
 
 
-def test_groups_are_not_split(lvq, fruit, tmp_path):
-    path = tmp_path / "fruit.csv"
-    fruit.assign(tree=[f"t{k % 10}" for k in range(len(fruit))]).to_csv(path, index=False)
-    found = lvq(
-        "compare", path, "--target", "Sorte", "--drop", "name", "--group", "tree", "--model", "glvq", "--prototypes", 1,
-        "--folds", 5, "--repeats", 2, "--json", "--no-others",
-    )  # fmt: skip
-    assert found.code == 0, found.err
-    assert len(json.loads(found.out)["scores"]["glvq, 1"]) == 10
-
-
 def test_time_trains_on_the_past_and_tests_on_the_future(lvq, fruit, tmp_path, monkeypatch):
     """Every model of the command has the same splits, in the order of the dates, which are not that of the rows."""
     from sklearn.pipeline import Pipeline

@@ -195,7 +195,11 @@ def test_several_tables(lvq, tmp_path):
     table.iloc[:100].rename(columns={"lab_b": "labb"}).to_csv(two, index=False)
     completed = lvq("fit", one, two, *options, "--force")
     assert completed.code == 1
-    assert "two.csv lacks 'lab_b' and also has 'labb'" in completed.err
+    assert "two.csv has no column 'lab_b'" in completed.err
+    assert "Did you mean 'labb'?" in completed.err
+    table.iloc[100:].assign(more=1.0).to_csv(two, index=False)
+    notes = json.loads(lvq("fit", one, two, *options, "--force").out)["notes"]
+    assert "Left out columns of two.csv that one.csv does not have: 'more'." in notes
 
 
 def test_columns_by_pattern(lvq, tmp_path):

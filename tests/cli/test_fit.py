@@ -323,17 +323,6 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_computed(
         assert "choose another" in message
 
 
-def test_a_failure_while_writing_leaves_no_file(lvq, tmp_path, monkeypatch):
-    def broken(report, path):
-        raise OSError(28, "No space left on device", str(path))
-
-    monkeypatch.setattr("lvq.reports.page.write_page", broken)
-    path = table_of(tmp_path, **two_classes())
-    completed = lvq("fit", path, "--target", "kind", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run")
-    assert "No space left on device" in refused(completed)
-    assert [place.name for place in tmp_path.iterdir()] == ["table.csv"]
-
-
 def test_debug_raises_the_error(lvq, tmp_path):
     with pytest.raises(TableError, match="does not exist"):
         lvq("fit", tmp_path / "no.csv", "--target", "kind", "--out", tmp_path / "run", "--debug")

@@ -30,10 +30,6 @@ def test_help_fits_a_screen(lvq, monkeypatch, arguments):
         assert re.findall(r"^  (\w+)  +[A-Z].*\.$", completed.out, flags=re.MULTILINE) == COMMANDS
 
 
-def test_version(lvq):
-    assert lvq("--version")[:2] == (0, f"lvq {package.__version__}\n")
-
-
 @pytest.mark.parametrize("module", ["lvq", "lvq.cli"])
 def test_the_program_is_a_module(module):
     completed = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True)

@@ -363,6 +363,7 @@ def _in_memory(columns: dict[str, pa.Array], names: list[str]) -> Iterator[pa.Ta
 
 def _of_values(column: pd.Series) -> pa.Array:
     """Values as numbers, booleans, dates and the like; as strings where they are categories or of several kinds."""
+    column = column.sparse.to_dense() if isinstance(column.dtype, pd.SparseDtype) else column
     try:
         found = None if isinstance(column.dtype, pd.CategoricalDtype) else pa.array(column, from_pandas=True)
     except (pa.ArrowException, OverflowError):

@@ -218,19 +218,18 @@ def threshold_folds(y: np.ndarray, design: Design, n_folds: int, seed: int) -> l
 
 def _usable(y: np.ndarray, folds: list[Fold]) -> list[Fold]:
     """The folds with rows to test and two rows or more of each class to train on; TableError where there are none."""
-    n_classes = len(np.unique(y))
-    usable = [fold for fold in folds if _trainable(y[fold[0]], n_classes) and len(fold[1])]
+    classes, codes = np.unique(y, return_inverse=True)
+    usable = [
+        (train, test)
+        for train, test in folds
+        if len(test) and np.bincount(codes[train], minlength=len(classes)).min() >= 2
+    ]
     if not usable:
         raise TableError(
             "No split inside the training rows leaves two rows or more of each class to train on; give more groups, or "
             "a time column in which the classes alternate."
         )
     return usable
-
-
-def _trainable(y: np.ndarray, n_classes: int) -> bool:
-    counts = np.unique(y, return_counts=True)[1]
-    return len(counts) == n_classes and counts.min() >= 2
 
 
 def _forward_folds(times: np.ndarray, n_folds: int) -> list[Fold]:

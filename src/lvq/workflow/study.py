@@ -55,7 +55,7 @@ class TableOptions:
 
 
 def named_columns(table: Table) -> tuple[list[str], list[str]]:
-    """The names of the columns, and notes on the file and on columns without a name, which are not read."""
+    """The names of the columns, and notes on the file and on columns without a name, which are left out."""
     notes = [
         f"Left out column {place}: it has no name (a row index?)."
         for place, name in enumerate(table.names, start=1)
@@ -121,7 +121,8 @@ def make_study(
     names = named_columns(parts[0])[0]
     check_columns(names, [name for name in (target, group, time, *options.categorical, *options.dates) if name], source)
     kept = chosen_columns(names, options, (target, group, time), source)
-    _check_same_columns(parts)
+    for part in parts[1:]:
+        check_columns(part.names, names, str(part.path))
     marks = marks_by_column(options.missing_marks, [name for name in kept if name != target], source)
     codes = {target, *options.categorical} | ({group} if group else set())
     frames = [part.frame(codes, marks) for part in parts]
@@ -133,8 +134,14 @@ def make_study(
     )  # fmt: skip
     tested = None if test is None else np.arange(len(whole)) >= len(whole) - len(frames[-1])
     design = make_design(whole, samples.places, group, time, tested, source)
-    notes = (*(note for part in parts for note in named_columns(part)[1]), *samples.notes)
-    samples = replace(samples, notes=notes)
+    notes = [note for part in parts for note in named_columns(part)[1]]
+    for part in parts[1:]:
+        further = [name for name in part.names if name and name not in names]
+        if further:
+            notes.append(
+                f"Left out columns of {part.path.name} that {parts[0].path.name} does not have: {listed(further)}."
+            )
+    samples = replace(samples, notes=(*notes, *samples.notes))
     several = "file and row" if len(parts) > 1 else "their row in the file"
     row_names = f"Samples are named by {several}, where the header is row 1."
     if isinstance(given[0], pd.DataFrame):
@@ -158,21 +165,6 @@ def _name(parts: Sequence[Table], tested: bool) -> str:
     own = names[: len(names) - tested]
     name = own[0] if len(own) == 1 else f"{len(own)} tables ({', '.join(own)})"
     return f"{name}, tested on {names[-1]}" if tested else name
-
-
-def _check_same_columns(parts: Sequence[Table]) -> None:
-    """Raise a TableError that names what a table lacks, compared with the first; the order may differ."""
-    first = named_columns(parts[0])[0]
-    for part in parts[1:]:
-        names = named_columns(part)[0]
-        lacking = [name for name in first if name not in names]
-        extra = [name for name in names if name not in first]
-        if lacking or extra:
-            what = [f"lacks {listed(lacking)}"] * bool(lacking) + [f"also has {listed(extra)}"] * bool(extra)
-            raise TableError(
-                f"{part.path.name} {' and '.join(what)}, compared with {parts[0].path.name}; tables of one study need "
-                "the same columns."
-            )
 
 
 def joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
