@@ -9,13 +9,12 @@ import sys
 import numpy as np
 import pytest
 
-from benchmarks import cases, data, environments, goals, machine, page, text
+from benchmarks import cases, data, environments, goals, page
 from benchmarks.__main__ import main
 from benchmarks.cases import fit, search
-from benchmarks.processes import Workers, thread_settings
+from benchmarks.processes import Workers
 from benchmarks.results import Store, read
 from benchmarks.rounds import Entry, Run, interleave, peer_limit
-from benchmarks.runner import rows_of
 from benchmarks.workers import measures, reach
 from benchmarks.workers.__main__ import run as run_task
 
@@ -64,11 +63,6 @@ def test_the_limit_is_the_same_in_blocks(rows):
     assert measures.product_and_argmin(X, F, b, rows).tolist() == expected
 
 
-def test_quartiles_and_exponent():
-    assert measures.quartiles([1.0, 2.0, 3.0, 4.0, 100.0]) == {"median": 3.0, "q1": 2.0, "q3": 4.0, "n": 5}
-    assert measures.exponent([1, 10, 100], [2.0, 200.0, 20_000.0]) == pytest.approx(2)
-
-
 def test_extra_memory_is_that_of_the_call():
     if not sys.platform.startswith("linux"):
         pytest.skip("reads /proc")
@@ -77,30 +71,6 @@ def test_extra_memory_is_that_of_the_call():
         np.frombuffer(mmap.mmap(-1, 40 * 2**20), dtype=np.uint8)[:] = 1
 
     assert 35 < measures.extra_megabytes(fill) < 60
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"), [(2.34, "2.3 s"), (0.0123, "12 ms"), (0.0036, "3.6 ms"), (4e-7, "0.4 µs"), (240, "240 s")]
-)
-def test_durations_have_a_unit(value, shown):
-    assert text.seconds(value) == shown
-
-
-@pytest.mark.parametrize(
-    ("quartiles", "shown"),
-    [((2.0, 1.0, 3.0), "2 s (1 to 3)"), ((1.0, 0.5, 2.0), "1 s (500 ms to 2 s)"), ((1.0,) * 3, "1 s")],
-)
-def test_a_spread_is_shown_where_there_is_one(quartiles, shown):
-    row = {"status": "ok", "cpu": dict(zip(("median", "q1", "q3"), quartiles)) | {"n": 3}}
-    assert text.spread(row) == shown
-
-
-def test_drawn_data_have_their_shapes():
-    found = data.blobs(60, 5, 3, 9)
-    assert found["X"].shape == (60, 5)
-    assert found["X_test"].shape == (9, 5)
-    assert np.bincount(found["y"]).tolist() == [20, 20, 20]
-    assert data.wide(10, 50)["X"].shape == (10, 50)
 
 
 def test_folds_cover_every_sample_once_in_a_repetition():
@@ -123,28 +93,6 @@ def test_text_columns_become_one_column_for_each_value(tmp_path, monkeypatch):
 # -- environments and workers ------------------------------------------------------------------------------------------
 
 
-def test_every_package_has_one_version():
-    for specification in environments.specifications().values():
-        for package in specification.get("packages", []) + specification.get("without_dependencies", []):
-            assert re.fullmatch(r"[\w\[\]-]+==[\d.]+", package), package
-
-
-def test_an_unknown_environment_is_an_error(capsys):
-    assert main(["environments", "sklvqq"]) == 1
-    assert "unknown environment sklvqq" in capsys.readouterr().out
-
-
-def test_an_unknown_case_is_an_error(capsys):
-    assert main(["fitt"]) == 2
-    assert "unknown case fitt" in capsys.readouterr().out
-
-
-def test_a_missing_library_is_a_result(no_environments):
-    with Workers() as workers:
-        found = workers.ask("sklvq", {"operation": "fit"})
-    assert found == {"status": "not installed: python -m benchmarks environments sklvq"}
-
-
 def test_errors_of_a_task_are_results():
     task = {"operation": "versions", "packages": ["no-such-package"]}
     assert run_task(task)["status"].startswith("failed: PackageNotFoundError")
@@ -162,11 +110,6 @@ def test_a_worker_that_is_stopped_or_dies_is_replaced(workers):
     next(iter(workers.found.values())).process.kill()
     assert workers.ask("numpy", task)["status"] in ("ok", "failed: the process ended with code -9")
     assert workers.ask("numpy", task)["status"] == "ok"
-
-
-def test_one_thread_is_set_for_every_pool():
-    assert thread_settings(None) == {}
-    assert {thread_settings(1)[name] for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")} == {"1"}
 
 
 # -- rounds ------------------------------------------------------------------------------------------------------------
@@ -244,23 +187,6 @@ def test_a_store_goes_on_where_the_same_commit_was(tmp_path):
     assert not Store(tmp_path, "fit", header, fresh=True).rows
 
 
-def test_a_set_that_is_missing_is_a_row(monkeypatch):
-    def absent(name):
-        raise data.AbsentError(f"the set {name} is not on this machine")
-
-    monkeypatch.setattr(data, "load", absent)
-    with data.Data() as folders:
-        rows = rows_of(cases.load("search"), {"set": "iris"}, Run(None, folders))
-    assert rows == [{"library": "lvq", "threads": None, "status": "skipped: the set iris is not on this machine"}]
-
-
-def test_a_page_of_cases_without_data(tmp_path):
-    skipped = {"library": "lvq", "threads": None, "status": "skipped: no data"}
-    for name in cases.NAMES:
-        Store(tmp_path, name, {"commit": "a", "settings": {}, "machine": machine.description()}).add({}, [skipped], 1.0)
-    assert page.write(tmp_path, tmp_path).read_text(encoding="utf-8").count("- skipped: no data") == len(cases.NAMES)
-
-
 def fit_rows(ours, theirs, **peer):
     """A row of ours and one of a peer, for every model on digits."""
     shared = {"set": "digits", "threads": 1, "status": "ok", "objective": -0.5, "test_accuracy": 0.9, "tests": 500}
@@ -288,24 +214,6 @@ def test_the_goal_of_a_fit(rows, held):
     assert [goal.held for goal in found] == [held]
 
 
-def test_a_peer_that_stops_early_is_compared_at_its_own_objective():
-    rows = fit_rows(1.0, 2.0, objective=-0.4)
-    until = [dict(row, until="sklvq", reached=True, cpu={"median": 0.1}) for row in rows[::2]]
-    found = fit.ratios(rows + until, "digits")
-    assert {(row["peer"], row["ratio"], row["whole"], row["as_good"]) for row in found} == {("sklvq", 20.0, 2.0, True)}
-    failed = [dict(row, reached=False) for row in until]
-    assert {row["ratio"] for row in fit.ratios(rows + failed, "digits")} == {2.0}
-
-
-def test_default_threads_over_one():
-    rows = [
-        {"cell": cell, "library": "lvq", "threads": threads, "status": "ok", "wall": {"median": seconds}}
-        for cell, threads, seconds in [("a", 1, 1.0), ("a", None, 0.5), ("b", 1, 2.0), ("b", None, 3.0)]
-    ]
-    assert fit.slower_in_threads(rows) == 1.5
-    assert fit.slower_in_threads([]) is None
-
-
 @pytest.mark.parametrize(("objective", "settings"), [(-0.3, [{"max_iter": 1}]), (-0.9999, None)])
 def test_the_time_to_an_objective(tmp_path, objective, settings):
     random = np.random.default_rng(0)
@@ -317,13 +225,6 @@ def test_the_time_to_an_objective(tmp_path, objective, settings):
     found = reach.reach(task | {"at_least": 0.0})
     assert found["reached"] == (settings is not None)
     assert found.get("settings") == settings
-
-
-def test_goals_without_results_are_not_measured():
-    found = goals.goals({})
-    assert len(found) == 24
-    assert {goal.held for goal in found} == {None}
-    assert "not measured" in goals.table({})
 
 
 def test_the_search_compares_the_sets_that_all_have():
@@ -373,18 +274,7 @@ def test_the_gpu_script_runs_alone(tmp_path):
     assert {row["status"] for row in rows} == {"ok"}
 
 
-def test_the_machine_is_named_without_host_or_path():
-    found = machine.description()
-    assert set(found) == {"processor", "cores", "memory_gigabytes", "system", "python"}
-    assert "/" not in found["system"]
-
-
 def test_the_page_in_the_repository_is_that_of_its_results(tmp_path):
     pytest.importorskip("matplotlib")
     made = page.write(docs=tmp_path).read_text(encoding="utf-8")
     assert made == (environments.ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
-
-
-def test_peers_that_are_not_chosen_are_not_asked():
-    run = Run(Scripted({"lvq": [1.0]}), None, repeat=0, peers=("r-class",))
-    assert [row["library"] for row in interleave(run, [Entry("lvq", {}), Entry("sklvq", {})])] == ["lvq"]

@@ -1,14 +1,23 @@
-"""Atomic writing: complete files or none, links stay links, and only regular files are replaced."""
+"""Files and folders that appear complete or not at all: links stay links, and only regular files are replaced."""
 
 import errno
 import os
+import signal
 import socket
 import stat
+import threading
 from pathlib import Path
 
 import pytest
 
-from lvq._files import check_regular, new_permissions, temporary_beside, write_atomically, write_folder_atomically
+from lvq._files import (
+    check_folder,
+    check_regular,
+    new_permissions,
+    temporary_beside,
+    write_atomically,
+    write_folder_atomically,
+)
 
 
 def names(folder):
@@ -20,6 +29,9 @@ def write(path, content=b"new"):
         file.write(content)
 
 
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("as_text", [True, False])
 def test_a_new_file_and_a_replaced_one(tmp_path, as_text):
     path = tmp_path / "model.npz"
@@ -29,33 +41,16 @@ def test_a_new_file_and_a_replaced_one(tmp_path, as_text):
     assert names(tmp_path) == ["model.npz"]
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
-def test_a_full_disk_names_the_file(tmp_path, number):
-    """The error of a write has no file name."""
-    path = tmp_path / "model.npz"
-    path.write_bytes(b"old")
-    advice = "nothing is written; free some space, or choose another path"
-    with pytest.raises(OSError, match=rf"{advice}: '.*model.npz'"), write_atomically(path):
-        raise OSError(number, os.strerror(number))
-    with pytest.raises(OSError, match=rf"{advice}: '.*run'"), write_folder_atomically(tmp_path / "run"):
-        raise OSError(number, os.strerror(number))
-    assert names(tmp_path) == ["model.npz"]
-    assert path.read_bytes() == b"old"
-
-
-def test_nothing_is_visible_before_the_end(tmp_path):
-    path = tmp_path / "model.npz"
-    path.write_bytes(b"old")
-    with write_atomically(path) as file:
-        file.write(b"new")
-        file.flush()
-        assert path.read_bytes() == b"old"
-    assert path.read_bytes() == b"new"
-
-
-@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ValueError("halfway"), "halfway"),
+        (KeyboardInterrupt("halfway"), "halfway"),
+        (OSError(errno.ENOSPC, "No space"), "nothing is written; free some space, or choose another path: '.*model"),
+    ],
+)
 @pytest.mark.parametrize("existing", [True, False])
-def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, existing, error):
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, existing, error, message):
     path = tmp_path / "model.npz"
     if existing:
         path.write_bytes(b"old")
@@ -63,9 +58,11 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, existing, error
     def fail():
         with write_atomically(path) as file:
             file.write(b"new")
-            raise error("halfway")
+            file.flush()
+            assert not existing or path.read_bytes() == b"old"
+            raise error
 
-    with pytest.raises(error, match="halfway"):
+    with pytest.raises(type(error), match=message):
         fail()
     assert names(tmp_path) == (["model.npz"] if existing else [])
     assert not existing or path.read_bytes() == b"old"
@@ -81,99 +78,148 @@ def test_a_failed_move_leaves_nothing_behind(tmp_path, monkeypatch):
     assert names(tmp_path) == []
 
 
-def test_a_temporary_file_is_in_the_same_folder(tmp_path):
-    """A move within a folder is atomic; one between file systems is not."""
-    with temporary_beside(tmp_path / "model.npz") as temporary:
-        assert temporary.parent == tmp_path.resolve()
-
-
-def test_a_link_stays_a_link(tmp_path):
+@pytest.mark.parametrize("existing", [True, False])
+def test_a_link_stays_a_link(tmp_path, existing):
     (tmp_path / "other").mkdir()
     target, link = tmp_path / "other" / "target", tmp_path / "link"
-    target.write_bytes(b"old")
+    if existing:
+        target.write_bytes(b"old")
     link.symlink_to(target)
     write(link)
     assert link.is_symlink()
     assert target.read_bytes() == link.read_bytes() == b"new"
     assert names(tmp_path) == ["link", "other"]
     assert names(tmp_path / "other") == ["target"]
+    assert check_regular(link) == Path(os.path.realpath(target))
 
 
-def test_a_link_to_a_missing_file_creates_that_file(tmp_path):
-    link = tmp_path / "link"
-    link.symlink_to(tmp_path / "target")
-    write(link)
-    assert link.is_symlink()
-    assert (tmp_path / "target").read_bytes() == b"new"
-
-
-def test_a_pipe_is_refused(tmp_path):
-    """Opening it would wait for a reader for ever."""
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    with pytest.raises(OSError, match="is a device, pipe or socket, not a regular file; choose another path"):
-        write(path)
-    assert stat.S_ISFIFO(path.stat().st_mode)
-    assert names(tmp_path) == ["pipe"]
-
-
-def test_a_link_to_a_pipe_is_refused(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "link").symlink_to(tmp_path / "pipe")
-    with pytest.raises(OSError, match="is a device, pipe or socket"):
-        write(tmp_path / "link")
-    assert names(tmp_path) == ["link", "pipe"]
-
-
-def test_a_socket_is_refused(tmp_path, monkeypatch):
+def test_what_is_no_regular_file_is_refused(tmp_path, monkeypatch):
+    """Opening a pipe would wait for a reader for ever."""
     monkeypatch.chdir(tmp_path)  # the path of a socket must be short
+    os.mkfifo("pipe")
+    Path("link").symlink_to(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("socket")
-        with pytest.raises(OSError, match="is a device, pipe or socket"):
-            write(tmp_path / "socket")
-
-
-def test_a_device_is_refused():
-    with pytest.raises(OSError, match=f"{os.devnull} is a device, pipe or socket, not a regular file"):
-        write(os.devnull)
-    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
-
-
-def test_a_folder_is_refused(tmp_path):
+        for path in ("pipe", "link", "socket", os.devnull):
+            with pytest.raises(OSError, match="is a device, pipe or socket, not a regular file; choose another path"):
+                write(path)
+    assert stat.S_ISFIFO(os.stat("pipe").st_mode)
+    assert names(tmp_path) == ["link", "pipe", "socket"]
     with pytest.raises(OSError, match="is a folder, not a regular file; choose another path"):
         write(tmp_path)
-
-
-def test_a_missing_folder_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"The folder '.*missing' does not exist; create it first"):
         check_regular(tmp_path / "missing" / "model.npz")
 
 
-def test_permissions_are_those_of_a_new_file_or_of_the_old_one(tmp_path):
-    path = tmp_path / "model.npz"
-    write(path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & new_permissions(tmp_path)
-    path.chmod(0o640)
-    write(path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
-
-
-def test_new_files_and_folders_follow_the_umask(tmp_path, monkeypatch):
-    """Without a change of it, which would hold for the files of other threads too."""
-    set_umask = os.umask
+def test_permissions_follow_the_old_file_or_the_umask(tmp_path, monkeypatch):
+    """Without a change of the umask, which would hold for the files of other threads too."""
+    set_umask, path = os.umask, tmp_path / "model.npz"
     before = set_umask(0o027)
     try:
         monkeypatch.setattr(os, "umask", lambda _: pytest.fail("the umask of all threads was changed"))
-        write(tmp_path / "model.npz")
+        write(path)
         with write_folder_atomically(tmp_path / "run") as folder:
             write(folder / "note.txt")
+        assert 0o666 & new_permissions(tmp_path) == stat.S_IMODE(path.stat().st_mode) == 0o640
     finally:
         set_umask(before)
-    assert stat.S_IMODE((tmp_path / "model.npz").stat().st_mode) == 0o640
     assert stat.S_IMODE((tmp_path / "run").stat().st_mode) == 0o750
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.npz", "run"]
+    path.chmod(0o604)
+    write(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o604
 
 
-def test_the_real_path_is_given_back(tmp_path):
-    (tmp_path / "link").symlink_to(tmp_path / "target")
-    assert check_regular(tmp_path / "link") == Path(os.path.realpath(tmp_path / "target"))
+# -- folders -----------------------------------------------------------------------------------------------------------
+
+
+def contents(folder):
+    return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir() if path.is_file()}
+
+
+def old_run(folder):
+    folder.mkdir()
+    for name in ("one", "two", "mine"):
+        (folder / name).write_text("old", encoding="utf-8")
+
+
+def write_new(folder, error=None):
+    with write_folder_atomically(folder) as temporary:
+        for name in ("one", "three", "two"):
+            (temporary / name).write_text("new", encoding="utf-8")
+        if error is not None:
+            raise error
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ValueError("stop"), "stop"),
+        (KeyboardInterrupt("stop"), "stop"),
+        (OSError(errno.EDQUOT, ""), "nothing is written; free some space, or choose another path: '.*run"),
+    ],
+)
+def test_a_new_folder_appears_complete_or_not_at_all(tmp_path, error, message):
+    with pytest.raises(type(error), match=message):
+        write_new(tmp_path / "deep" / "run", error)
+    assert names(tmp_path) == []
+    write_new(tmp_path / "deep" / "run")
+    assert names(tmp_path / "deep") == ["run"]
+    assert names(tmp_path / "deep" / "run") == ["one", "three", "two"]
+
+
+def test_an_old_folder_keeps_its_other_files(tmp_path):
+    old_run(tmp_path / "run")
+    thread = threading.Thread(target=write_new, args=[tmp_path / "run"])  # which cannot delay Ctrl-C
+    thread.start()
+    thread.join()
+    assert contents(tmp_path / "run") == {"one": "new", "two": "new", "three": "new", "mine": "old"}
+    assert names(tmp_path) == ["run"]
+
+
+def test_control_c_during_the_move_is_delayed(tmp_path, monkeypatch):
+    (tmp_path / "run").mkdir()
+    moved = []
+
+    def slowly(source, target):
+        moved.append(target)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("lvq._files.os.replace", slowly)
+    with pytest.raises(KeyboardInterrupt):
+        write_new(tmp_path / "run")
+    assert len(moved) == 3
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("failing", range(6))
+def test_old_files_are_restored_where_a_move_fails(tmp_path, monkeypatch, failing):
+    """Five moves: two old files aside, three new files to their place; before them, a file that is a folder."""
+    run, calls, replace = tmp_path / "run", [], os.replace
+    old_run(run)
+    if not failing:
+        (run / "three" / "deep").mkdir(parents=True)
+
+    def fails_once(source, target):
+        calls.append(target)
+        if len(calls) == failing:
+            raise PermissionError(f"{target} is in use")
+        replace(source, target)
+
+    monkeypatch.setattr("lvq._files.os.replace", fails_once)
+    with pytest.raises(OSError, match="is in use" if failing else "three is a folder"):
+        write_new(run)
+    assert contents(run) == {"one": "old", "two": "old", "mine": "old"}
+    assert names(run) == ["mine", "one", *([] if failing else ["three"]), "two"]
+
+
+def test_folders_are_checked_first(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError, match=r"file is a file, so .*run cannot be a folder"):
+        check_folder(tmp_path / "file" / "run", [])
+    with pytest.raises(FileExistsError, match=r"already has file; use --force \(force=True\)"):
+        check_folder(tmp_path, ["file"])
+    assert check_folder(tmp_path, ["file"], force=True) == tmp_path
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="folder is a folder, not a regular file"):
+        check_folder(tmp_path, ["folder"], force=True)
+    assert names(tmp_path) == ["file", "folder"]

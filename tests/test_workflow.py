@@ -1,9 +1,6 @@
 """The functions behind the commands: preparation, pipelines, runs, fits and predictions."""
 
 import inspect
-import re
-import signal
-import threading
 
 import numpy as np
 import pytest
@@ -12,23 +9,19 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GMLVQ, LVQClassifier, LVQClassifierCV
-from lvq._files import write_folder_atomically
+from lvq import GLVQ, GMLVQ, RSLVQ, LVQClassifier, LVQClassifierCV
 from lvq.estimators.registry import MODELS
 from lvq.model.relevance import Matrix
-from lvq.rejection import RejectClassifier
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
-from lvq.tables import TableError, open_table  # noqa: E402
-from lvq.tables.header import check_columns  # noqa: E402
-from lvq.workflow import TableOptions, compare, fit, load_model, make_model, predict, validate  # noqa: E402
+from lvq.tables.header import TableError, check_columns  # noqa: E402
+from lvq.workflow import TableOptions, fit, make_model, predict, validate  # noqa: E402
 from lvq.workflow.columns import code_notes, missing_codes, prepare  # noqa: E402
 from lvq.workflow.design import Design, split_rows  # noqa: E402
 from lvq.workflow.pipeline import CROSS_FIT_BELOW, NAMES, make_pipeline_for, make_reject_classifier  # noqa: E402
 from lvq.workflow.rows import expected_columns  # noqa: E402
-from lvq.workflow.runs import check_folder  # noqa: E402
 
 
 def mixed(n=60, seed=0):
@@ -72,9 +65,6 @@ def test_duplicate_rows_are_noted():
     assert any("5 rows are duplicates" in note for note in prepare(table, "kind").notes)
     groups = pd.Series([*range(len(mixed())), 0, 1, 2, 900, 901])  # three with the row that they repeat
     assert any("2 rows are duplicates" in note for note in prepare(table, "kind", groups=groups).notes)
-    assert not any("--group" in note for note in prepare(table, "kind").notes)  # there is no column for it
-    named = prepare(table.assign(patient_id=np.arange(len(table)) % 50), "kind", drop=["patient_id"]).notes
-    assert any("--group 'patient_id' keeps such rows together" in note for note in named)
     together = pd.Series([*range(len(mixed())), *range(5)])
     assert not any("duplicate" in note for note in prepare(table, "kind", groups=together).notes)
 
@@ -85,23 +75,14 @@ def test_only_close_names_are_suggested(name, hint):
         check_columns(["age", "target", "stage"], [name], "t.csv")
     assert ("Did you mean" in str(caught.value)) == (hint is not None)
     assert hint is None or str(caught.value).endswith(hint)
-
-
-def test_age_is_not_close_to_target():
-    with pytest.raises(TableError, match=r"no column 'target'; its columns are 'age', 'sex', 'stage'\.$"):
-        check_columns(["age", "sex", "stage"], ["target"], "t.csv")
+    assert f"no column {name!r}; its columns are 'age', 'target', 'stage'." in str(caught.value)
 
 
 @pytest.mark.parametrize(("start", "step", "counts"), [(0, 1, True), (1, 1, True), (2, 1, False), (0, 2, False)])
 def test_row_numbers_start_at_0_or_1(start, step, counts):
     table = mixed().assign(id=start + step * np.arange(60.0))
+    table.loc[[0, 7, 8], "kind"] = None  # rows that are left out
     assert ("id" not in prepare(table, "kind").X) == counts
-
-
-def test_row_numbers_are_found_where_some_rows_are_left_out():
-    table = mixed().assign(id=np.arange(60.0))
-    table.loc[[0, 7, 8], "kind"] = None
-    assert "id" not in prepare(table, "kind").X
 
 
 def test_warnings_about_columns():
@@ -118,31 +99,13 @@ def test_warnings_about_columns():
     assert "'dose' holds numbers, but also texts such as 'n.d.'" in more[0]
     assert "a different integer in 'patient'" in more[1]
     assert "its own value of 'icd'" in more[2]
-    assert len(prepare(table, "kind", categorical=["dose"], drop=["patient", "icd"]).notes) == 0
+    assert len(prepare(table.drop(columns=["patient", "icd"]), "kind", categorical=["dose"]).notes) == 0
     table["kind"] = np.where(np.arange(80) % 3, table["kind"], table["kind"].str.title())
-    alike = prepare(table, "kind", categorical=["dose"], drop=["patient", "icd"]).notes
+    alike = prepare(table.drop(columns=["patient", "icd"]), "kind", categorical=["dose"]).notes
     assert [note.partition(":")[0] for note in alike] == [
         "The classes 'No', 'no' differ only in upper and lower case",
         "The classes 'Yes', 'yes' differ only in upper and lower case",
     ]
-
-
-def test_dates_are_no_identifiers():
-    days = pd.Series(np.random.default_rng(0).permutation(60)).astype(float)
-    table = mixed().assign(day=(pd.Timestamp("2024-01-01") + pd.to_timedelta(days, unit="D")).dt.strftime("%Y-%m-%d"))
-    assert prepare(table, "kind", dates=["day"]).notes == ()
-
-
-def test_a_different_text_in_every_row_is_refused():
-    table = mixed().assign(name=[f"N{k}" for k in range(60)])
-    with pytest.raises(TableError, match=r"'name' .* a different text in every row, such as 'N0'.*--drop 'name'"):
-        prepare(table, "kind")
-
-
-def test_a_text_among_numbers_is_named():
-    table = mixed(n=200).assign(dose=[*(f"{k}.5" for k in range(199)), "<0.5"])
-    with pytest.raises(TableError, match=r"1 of 200 values are none: '<0\.5' in row 201; .*mark 'dose=<0\.5'"):
-        prepare(table, "kind")
 
 
 def test_columns_of_numbers_with_some_texts_are_refused_all_at_once():
@@ -153,33 +116,17 @@ def test_columns_of_numbers_with_some_texts_are_refused_all_at_once():
         prepare(table, "kind", source="t.csv")
     first, second = str(raised.value).split("The column ")[1:]
     assert first.startswith(
-        "'a' of t.csv holds numbers, but 2 of 200 values are none: '12,5x' in row 5, 'n/a?' in row 52;"
+        "'a' of t.csv holds numbers, but 2 of 200 values are none: '12,5x' in row 3, 'n/a?' in row 50;"
     )
     assert "name them as missing with --missing-mark 'a=12,5x' --missing-mark 'a=n/a?', or" in first
     assert second.count("--missing-mark") == 1
     assert "--categorical 'a'" in first
     assert (
-        "7 of 200 values are none: '?9' in row 2, '?9' in row 3, '?9' in row 4, '?9' in row 5, '?9' in row 6 and 2 more"
+        "7 of 200 values are none: '?9' in row 0, '?9' in row 1, '?9' in row 2, '?9' in row 3, '?9' in row 4 and 2 more"
         in second
     )
-    samples = prepare(table, "kind", categorical=["code"], drop=["a"])
+    samples = prepare(table.drop(columns=["a"]), "kind", categorical=["code"])
     assert "?9" in set(samples.X["code"])
-
-
-def test_at_a_tenth_of_texts_a_column_is_one_of_numbers():
-    values = np.array([str(k % 7) for k in range(100)], dtype=object)
-    for count, refused in ((10, True), (11, False)):
-        column = values.copy()
-        column[:count] = "none"
-        table = mixed(n=100).assign(dose=column)
-        if refused:
-            with pytest.raises(TableError, match="10 of 100 values are none"):
-                prepare(table, "kind")
-        else:
-            assert (
-                "to use it as numbers, name them as missing with --missing-mark 'dose=none'"
-                in prepare(table, "kind").notes[0]
-            )
 
 
 def test_rows_of_several_tables_are_named_by_their_file(tmp_path):
@@ -210,7 +157,7 @@ def test_rows_of_several_tables_are_named_by_their_file(tmp_path):
 def test_codes_of_missing_values(codes, found):
     rest = np.linspace(50, 80, 121)
     assert [code for code, *_ in missing_codes(np.array([*codes, *rest, np.nan]))] == found
-    noted = code_notes(pd.DataFrame({"x": [*codes, *rest]}), (), 8)
+    noted = code_notes(pd.DataFrame({"x": [*codes, *rest]}))
     assert (
         [f"--missing-mark 'x={code}'" in note for code, note in zip(found, noted)]
         == [True] * len(found)
@@ -259,26 +206,10 @@ def test_all_columns_with_problems_are_reported_at_once():
         huge=np.where(np.arange(60) == 7, 1e308, 1.0),
         infinite=np.where(np.arange(60) == 0, -np.inf, 1.0),
     )
-    with pytest.raises(TableError, match=r"'when'.*'name'.*'huge' .* 1e\+308 in row 9.*'infinite' .* -inf in row 2,"):
+    with pytest.raises(TableError, match=r"'when'.*'name'.*'huge' .* 1e\+308 in row 7.*'infinite' .* -inf in row 0,"):
         prepare(table, "kind")
-    with pytest.raises(TableError, match="no columns 'Kind', 'x', 'y'"):
-        prepare(mixed(), "Kind", drop=["x"], categorical=["y"])
-
-
-def test_a_column_of_lists_is_refused_unless_dropped(tmp_path):
-    path = tmp_path / "table.parquet"
-    mixed().assign(values=[[1.0, 2.0]] * 60).to_parquet(path)
-    table = open_table(path).frame()
-    with pytest.raises(TableError, match=r"'values' .* values of type list.* --drop 'values'"):
-        prepare(table, "kind")
-    assert "values" not in prepare(table, "kind", drop=["values"]).X
-
-
-def test_dates_are_refused_unless_dropped():
-    table = mixed().assign(when=pd.date_range("2020-01-01", periods=60))
-    with pytest.raises(TableError, match=r"'when' .* --drop 'when'"):
-        prepare(table, "kind")
-    assert "when" not in prepare(table, "kind", drop=["when"]).X
+    with pytest.raises(TableError, match="no columns 'Kind', 'y'"):
+        fit(mixed(), "Kind", options=TableOptions(categorical=["y"]))
 
 
 # -- pipelines ---------------------------------------------------------------------------------------------------------
@@ -293,9 +224,6 @@ def test_names_of_models():
     assert make_model("lvq", kernel="none").kernel is None
     assert make_model("dk-gmlvq").kernel == "gaussian"
     assert make_model("gmlvq").get_params() == GMLVQ(random_state=0).get_params()
-
-
-def test_every_name_can_be_made():
     for name in NAMES:
         assert make_model(name, prototypes=2, seed=1).random_state == 1
 
@@ -334,11 +262,6 @@ def test_encoded_numbers_missing_values_and_categories():
     assert not columns.transform(unknown)[:, -3:].any()
 
 
-def test_a_column_named_like_an_encoded_category():
-    samples = prepare(mixed().rename(columns={"code": "colour_red"}), "kind")
-    make_pipeline_for(samples, GLVQ(random_state=0)).fit(samples.X, samples.y)
-
-
 def test_a_fold_without_a_value_of_a_column_still_fits():
     table = mixed()
     table["gaps"] = np.where(np.arange(60) == 3, 1.0, np.nan)
@@ -359,7 +282,7 @@ def test_thresholds_of_small_tables_are_cross_fitted():
     assert (guaranteed.min_coverage, guaranteed.max_error[0], guaranteed.confidence) == (None, 0.1, 0.8)
     assert guaranteed.max_error == sorted(guaranteed.max_error)  # weaker bounds, fixed before the rows are seen
     assert guaranteed.max_error[-1] == 0.5
-    with pytest.raises(ValueError, match="max_error or coverage, not both"):
+    with pytest.raises(ValueError, match=r"max_error .* or coverage .*, not both"):
         make_reject_classifier(GLVQ(), n_samples=10, max_error=0.1, coverage=0.5)
 
 
@@ -374,31 +297,23 @@ def test_the_split_is_by_class_and_covers_all(seed):
     assert abs((samples.y[test] == "yes").mean() - 0.5) < 0.1
 
 
-def test_the_test_rows_do_not_change_the_model(tmp_path, monkeypatch):
+def test_the_test_rows_do_not_change_the_model():
     """Values of the test rows do not change the prototypes."""
-    table = mixed(n=80)
-    samples = prepare(table, "kind")
-    _, test, _ = split_rows(samples, Design(), 0.25, 0)
-    prototypes = []
-    for flip in (False, True):
-        changed = table.copy()
-        if flip:
-            changed.loc[test, "a"] = 1e5 * (1 + np.arange(len(test)))
-        path = tmp_path / f"{flip}.csv"
-        changed.to_csv(path, index=False)
-        prototypes.append(fit(path, "kind", model="glvq", folds=2).model.estimator_[-1].prototypes_)
+    table, prototypes = mixed(n=80), []
+    _, test, _ = split_rows(prepare(table, "kind"), Design(), 0.25, 0)
+    changed = table.copy()
+    changed.loc[test, "a"] = 1e5 * (1 + np.arange(len(test)))
+    for each in (table, changed):
+        prototypes.append(fit(each, "kind", model="glvq", folds=2).model.estimator_[-1].prototypes_)
     np.testing.assert_array_equal(*prototypes)
 
 
-def test_the_models_of_the_folds_are_fitted_once(tmp_path, monkeypatch):
+def test_the_models_of_the_folds_are_fitted_once(monkeypatch):
     """The cross-validation and the thresholds share them; with another number of folds each has its own."""
-    path, fits = tmp_path / "table.csv", []
-    mixed(n=80).to_csv(path, index=False)
-    before = GLVQ.fit
+    before, fits, results = GLVQ.fit, [], []
     monkeypatch.setattr(GLVQ, "fit", lambda self, X, y, *rest: fits.append(len(y)) or before(self, X, y, *rest))
-    results = []
     for folds in (5, 4, 0):
-        results.append(fit(path, "kind", model="glvq", folds=folds))
+        results.append(fit(mixed(n=80), "kind", model="glvq", folds=folds))
         assert results[-1].model.cv.n_splits == 5
     assert fits == [48] * 5 + [60] + [45] * 4 + [60] + [48] * 5 + [60] + [48] * 5
     np.testing.assert_array_equal(*(result.model.estimator_[-1].prototypes_ for result in results[:2]))
@@ -415,31 +330,19 @@ def test_the_stored_folds_are_those_of_the_thresholds(options):
     np.testing.assert_array_equal(again.point_.thresholds, model.point_.thresholds)
 
 
-def test_a_coverage_of_1_accepts_all(tmp_path):
+def test_a_coverage_of_1_accepts_all():
     table = mixed(200)[["a", "code", "kind"]]
-    table.to_csv(tmp_path / "table.csv", index=False)
-    result = fit(tmp_path / "table.csv", "kind", model="glvq", folds=0, coverage=1.0)
+    result = fit(table, "kind", model="glvq", folds=0, coverage=1.0)
     assert result.notes == []
-    far = table[["a", "code"]].assign(a=1e6)
-    assert result.model.accept(far).all()
+    assert result.model.accept(table[["a", "code"]].assign(a=1e6)).all()
 
 
-def test_notes_name_no_parameter_that_a_user_cannot_give(tmp_path):
-    mixed(200)[["a", "code", "kind"]].to_csv(tmp_path / "table.csv", index=False)
-    result = fit(tmp_path / "table.csv", "kind", model="glvq", folds=0, coverage=0.999)
-    assert [note for note in result.notes if "is not achievable: the outlier test alone rejects" in note]
-    assert not [note for note in result.notes if "outlier_fraction" in note]
-
-
-def test_progress_counts_from_the_first_step_to_the_last(tmp_path):
-    path = tmp_path / "table.csv"
-    mixed().to_csv(path, index=False)
+def test_progress_counts_from_the_first_step_to_the_last():
     steps = []
-    result = fit(path, "kind", model="glvq", folds=2, progress=lambda *step: steps.append(step))
+    fit(mixed(), "kind", model="glvq", folds=2, progress=lambda *step: steps.append(step))
     assert [step[1] for step in steps] == sorted(step[1] for step in steps)
     assert steps[0][1] == 0
     assert steps[-1][1] == steps[-1][2] == 6  # two folds and four other steps
-    assert isinstance(result.model, RejectClassifier)
 
 
 @pytest.mark.parametrize(
@@ -451,11 +354,8 @@ def test_wrong_numbers_are_refused_first(options, message):
         fit("no such table.csv", "kind", **options)
 
 
-def test_a_tiny_table_is_fitted(tmp_path):
-    rows = mixed(n=10)[["a", "kind"]]
-    rows.to_csv(tmp_path / "table.csv", index=False)
-    result = fit(tmp_path / "table.csv", "kind", model="glvq")
-    assert result.report.data.n_samples == 3
+def test_a_tiny_table_is_fitted():
+    assert fit(mixed(n=10)[["a", "kind"]], "kind", model="glvq").report.data.n_samples == 3
 
 
 # -- codes -------------------------------------------------------------------------------------------------------------
@@ -515,199 +415,44 @@ def test_kept_columns_are_copies(tmp_path, suffix):
         assert predictions["zip"].tolist() == table["zip"].tolist()
 
 
-def test_predictions_never_replace_the_table(tmp_path):
-    table = written(tmp_path / "table.csv", coded())
-    before = table.read_bytes()
-    model = GLVQ(random_state=0).fit(coded()[["a"]], coded()["kind"])
-    with pytest.raises(TableError, match="is the table itself"):
-        predict(model, table, tmp_path / "." / "table.csv", force=True)
-    assert table.read_bytes() == before
-
-
 # -- models fitted in Python ------------------------------------------------------------------------------------------
 
 
-def test_any_model_with_column_names_can_predict(tmp_path):
+def test_any_model_with_column_names_can_predict():
     table = mixed()[["a", "code"]]
-    table.to_csv(tmp_path / "table.csv", index=False)
     model = GLVQ(random_state=0).fit(table, mixed()["kind"])
-    found = predict(model, tmp_path / "table.csv", tmp_path / "predictions.csv")
-    predictions = pd.read_csv(tmp_path / "predictions.csv")
-    assert predictions["label"].tolist() == model.predict(table).tolist()
-    assert predictions["accepted"].all()
+    found = predict(model, table)
+    assert found.frame["label"].tolist() == model.predict(table).tolist()
+    assert found.frame["accepted"].all()
     assert found.accepted == 60
     assert expected_columns(model).names == ["a", "code"]
-
-
-def test_a_model_without_a_certified_radius_leaves_it_empty(tmp_path):
-    from lvq import RSLVQ
-
-    table = mixed()[["a", "code"]]
-    table.to_csv(tmp_path / "table.csv", index=False)
+    certain = found.frame["certified_radius"]
     model = RSLVQ(decision="posterior", random_state=0).fit(table, mixed()["kind"])
-    predict(model, tmp_path / "table.csv", tmp_path / "predictions.csv")
-    predictions = pd.read_csv(tmp_path / "predictions.csv")
-    assert predictions["certified_radius"].isna().all()
-    assert predictions["label"].tolist() == model.predict(table).tolist()
+    found = predict(model, table)
+    assert found.frame["label"].tolist() == model.predict(table).tolist()
+    assert certain.notna().all()
+    assert found.frame["certified_radius"].isna().all()  # only predictions by the nearest prototype have one
 
 
-@pytest.mark.parametrize("scaled", [False, True])
-@pytest.mark.parametrize("value", [1e200, -1e308])
-def test_a_row_whose_distances_overflow_is_rejected(tmp_path, scaled, value):
+@pytest.mark.parametrize(("scaled", "value"), [(False, 1e200), (True, -1e308)])
+def test_a_row_whose_distances_overflow_is_rejected(scaled, value):
     table = mixed()[["a", "code"]]
     model = GLVQ(random_state=0)
     model = (make_pipeline(StandardScaler(), model) if scaled else model).fit(table * 1e-2, mixed()["kind"])
     table.loc[[3, 5], "code"] = value
-    (table * 1e-2).to_csv(tmp_path / "table.csv", index=False)
-    found = predict(model, tmp_path / "table.csv", tmp_path / "predictions.csv")
+    found = predict(model, table * 1e-2)
     assert found.notes == [
-        "2 rows with a value of 'code' that is too large to compute distances (first in row 5): rejected."
+        "2 rows with a value of 'code' that is too large to compute distances (first in row 3): rejected."
     ]
-    predictions = pd.read_csv(tmp_path / "predictions.csv")
-    assert predictions["reason"].eq("value too large").to_numpy().nonzero()[0].tolist() == [3, 5]
-    assert predictions["label"].isna().to_numpy().nonzero()[0].tolist() == [3, 5]
+    assert found.frame["reason"].eq("value too large").to_numpy().nonzero()[0].tolist() == [3, 5]
+    assert found.frame["label"].isna().to_numpy().nonzero()[0].tolist() == [3, 5]
     assert found.accepted == 58
 
 
-def test_texts_that_a_spreadsheet_would_run_are_escaped(tmp_path):
-    table = mixed()[["a"]].assign(id=["=1+1", *map(str, range(59))])
-    table.to_csv(tmp_path / "table.csv", index=False)
-    model = GLVQ(random_state=0).fit(table[["a"]], np.where(mixed()["kind"] == "yes", "@yes", "-1"))
-    for options, label, name, notes in (({}, "'@yes", "'=1+1", 1), ({"escape_formulas": False}, "@yes", "=1+1", 0)):
-        found = predict(model, tmp_path / "table.csv", tmp_path / "p.csv", keep=["id"], force=True, **options)
-        predictions = pd.read_csv(tmp_path / "p.csv", dtype=str)
-        assert predictions["id"][0] == name
-        assert set(predictions["label"]) == {label, "-1"}
-        assert len(found.notes) == notes
-        assert found.labels.keys() == {"@yes", "-1"}
-
-
-def test_a_model_without_column_names_is_refused(tmp_path):
+def test_a_model_without_column_names_is_refused():
     model = GLVQ(random_state=0).fit([[0.0], [1.0]], [0, 1])
-    (tmp_path / "table.csv").write_text("a\n1\n", encoding="utf-8")
     with pytest.raises(ValueError, match="without column names"):
-        predict(model, tmp_path / "table.csv", tmp_path / "predictions.csv")
-
-
-def test_a_missing_model_is_an_error(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"The model .*model\.lvq does not exist"):
-        load_model(tmp_path)
-
-
-# -- runs --------------------------------------------------------------------------------------------------------------
-
-
-def test_a_new_folder_appears_complete(tmp_path):
-    with write_folder_atomically(tmp_path / "deep" / "run") as temporary:
-        (temporary / "one").touch()
-        assert not (tmp_path / "deep" / "run").exists()
-    assert [path.name for path in (tmp_path / "deep").rglob("*")] == ["run", "one"]
-    assert (tmp_path / "deep" / "run").stat().st_mode & 0o700 == 0o700
-
-
-@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
-def test_a_failure_leaves_no_file(tmp_path, error):
-    with pytest.raises(error, match="stop"), write_folder_atomically(tmp_path / "deep" / "run") as temporary:  # noqa: PT012
-        (temporary / "one").touch()
-        raise error("stop")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_old_folder_keeps_its_other_files(tmp_path):
-    (tmp_path / "run").mkdir()
-    for name in ("one", "mine"):
-        (tmp_path / "run" / name).write_text("old", encoding="utf-8")
-    with write_folder_atomically(tmp_path / "run") as temporary:
-        (temporary / "one").write_text("new", encoding="utf-8")
-    assert (tmp_path / "run" / "one").read_text(encoding="utf-8") == "new"
-    assert (tmp_path / "run" / "mine").read_text(encoding="utf-8") == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
-
-
-def test_control_c_during_the_move_is_delayed(tmp_path, monkeypatch):
-    (tmp_path / "run").mkdir()
-    moved = []
-
-    def slowly(source, target):
-        moved.append(target)
-        signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr("lvq._files.os.replace", slowly)
-    with pytest.raises(KeyboardInterrupt), write_folder_atomically(tmp_path / "run") as temporary:  # noqa: PT012
-        for name in ("one", "two", "three"):
-            (temporary / name).touch()
-    assert len(moved) == 3
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_other_threads_may_write_too(tmp_path):
-    def write():
-        with write_folder_atomically(tmp_path / "run") as temporary:
-            (temporary / "one").touch()
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    thread.join()
-    assert (tmp_path / "run" / "one").exists()
-
-
-def test_folders_are_checked_first(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(NotADirectoryError, match=re.escape(f"{tmp_path / 'file'} is a file")):
-        check_folder(tmp_path / "file" / "run")
-    with pytest.raises(FileExistsError, match=r"already has file; use --force \(force=True\)"):
-        check_folder(tmp_path, ["file"])
-    assert check_folder(tmp_path, ["file"], force=True) == tmp_path
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError, match="folder is a folder, not a regular file"):
-        check_folder(tmp_path, ["folder"], force=True)
-
-
-def old_run(folder):
-    folder.mkdir()
-    for name in ("one", "two", "mine"):
-        (folder / name).write_text("old", encoding="utf-8")
-
-
-def contents(folder):
-    return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir() if path.is_file()}
-
-
-def write_new(folder):
-    with write_folder_atomically(folder) as temporary:
-        for name in ("one", "three", "two"):
-            (temporary / name).write_text("new", encoding="utf-8")
-
-
-def test_no_file_is_replaced_where_one_is_a_folder(tmp_path):
-    old_run(tmp_path / "run")
-    (tmp_path / "run" / "three" / "deep").mkdir(parents=True)
-    with pytest.raises(OSError, match="three is a folder"):
-        write_new(tmp_path / "run")
-    assert contents(tmp_path / "run") == {"one": "old", "two": "old", "mine": "old"}
-    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["mine", "one", "three", "two"]
-
-
-@pytest.mark.parametrize("failing", range(1, 6))
-def test_old_files_are_restored_where_a_move_fails(tmp_path, monkeypatch, failing):
-    """Five moves: two old files aside, three new files to their place."""
-    import os
-
-    old_run(tmp_path / "run")
-    calls, replace = [], os.replace
-
-    def fails_once(source, target):
-        calls.append(target)
-        if len(calls) == failing:
-            raise PermissionError(f"{target} is in use")
-        replace(source, target)
-
-    monkeypatch.setattr("lvq._files.os.replace", fails_once)
-    with pytest.raises(PermissionError, match="is in use"):
-        write_new(tmp_path / "run")
-    assert contents(tmp_path / "run") == {"one": "old", "two": "old", "mine": "old"}
-    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["mine", "one", "two"]
+        predict(model, pd.DataFrame({"a": [1.0]}))
 
 
 # -- data frames -------------------------------------------------------------------------------------------------------
@@ -762,9 +507,3 @@ def test_a_model_may_be_given_as_an_estimator():
     run = fit(mixed(), "kind", model=GMLVQ(relevance=Matrix(rank=1), n_prototypes=2), folds=0)
     assert run.report.model.parameters == {"n_prototypes": 2, "relevance": "Matrix(rank=1)"}
     assert run.report.model.n_prototypes == 4
-
-
-def test_few_splits_are_called_few():
-    found = compare(mixed(), "kind", models=["glvq", "grlvq"], folds=2, repeats=1, others=False)
-    assert "2 splits are few" in found.verdict
-    assert found.n_splits == 2

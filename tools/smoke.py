@@ -117,7 +117,7 @@ def excel(folder: Path) -> None:
     """A table of a spreadsheet."""
     from openpyxl import Workbook
 
-    from lvq.tables import open_table
+    from lvq.tables.read import open_table
 
     book = Workbook()
     book.active.append(["width", "class"])

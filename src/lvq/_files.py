@@ -7,7 +7,7 @@ import signal
 import stat
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -160,6 +160,31 @@ def check_regular(path: str | os.PathLike[str]) -> Path:
     if not target.parent.is_dir():
         raise FileNotFoundError(f"The folder {str(target.parent)!r} does not exist; create it first.")
     return target
+
+
+def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Check that a file can be written to an existing folder, before anything is computed."""
+    path = Path(path)
+    check_regular(path)
+    check_folder(path.parent, [path.name], force=force)
+    return path
+
+
+def check_folder(folder: str | os.PathLike[str], names: Sequence[str], *, force: bool = False) -> Path:
+    """Check that files can be written to a folder, which need not exist, before anything is computed."""
+    folder = Path(folder)
+    parent = next((parent for parent in (folder, *folder.absolute().parents) if parent.exists()), Path("/"))
+    if not parent.is_dir():
+        raise NotADirectoryError(f"{parent} is a file, so {folder} cannot be a folder; choose another path.")
+    existing = [name for name in names if (folder / name).exists()]
+    for name in existing:
+        check_regular(folder / name)
+    if existing and not force:
+        raise FileExistsError(
+            f"{folder} already has {', '.join(existing)}; use --force (force=True) to replace it, or another place."
+        )
+    check_writable(parent, folder)
+    return folder
 
 
 def new_permissions(folder: Path) -> int:

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import types
 from pathlib import Path
 
 import pytest
@@ -16,25 +15,13 @@ pytest.importorskip("typer")
 
 
 def test_a_table_is_opened_once(lvq, run, fruit_csv, tmp_path, monkeypatch):
-    from lvq.workflow import study
+    from lvq.tables import read
 
-    opened, before = [], study.open_table
-    monkeypatch.setattr(study, "open_table", lambda *arguments: opened.append(arguments[0]) or before(*arguments))
+    opened, before = [], read._of_csv
+    monkeypatch.setattr(read, "_of_csv", lambda *arguments: opened.append(arguments[0]) or before(*arguments))
+    fit = ("fit", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "glvq", "--folds", 0, "--out")
     for command in (
-        (
-            "fit",
-            fruit_csv,
-            "--target",
-            "Sorte",
-            "--drop",
-            "name",
-            "--model",
-            "glvq",
-            "--folds",
-            0,
-            "--out",
-            tmp_path / "r",
-        ),
+        (*fit, tmp_path / "r"),
         ("predict", run[0], fruit_csv, "--out", tmp_path / "predictions.csv"),
         ("validate", run[0], fruit_csv, "--out", tmp_path / "validation"),
     ):
@@ -69,14 +56,6 @@ def test_a_model_is_not_replaced_by_its_graph(lvq, run, tmp_path):
     assert (folder / "model.lvq").read_bytes() == (run[0] / "model.lvq").read_bytes()
 
 
-# -- reproduce ---------------------------------------------------------------------------------------------------------
-
-
-def experiments_of(folder, code):
-    (folder / "experiments").mkdir()
-    (folder / "experiments" / "__main__.py").write_text(code, encoding="utf-8")
-
-
 # -- demo --------------------------------------------------------------------------------------------------------------
 
 
@@ -100,17 +79,3 @@ def test_the_demo_fits_and_predicts(lvq, tmp_path, monkeypatch):
     assert lvq(*shown[1].split(), "--force").code == 0
     assert lvq(*shown[0].split()).err.startswith("Error: demo already has model.lvq")  # the command is valid
     assert lvq("demo", "--out", folder).code == 1
-
-
-def test_an_interrupted_demo_leaves_no_file(lvq, tmp_path, monkeypatch):
-    def fitted(*arguments, **options):
-        return types.SimpleNamespace(model=None, write=lambda folder: (folder / "model.lvq").touch())
-
-    def interrupt(*arguments, **options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("lvq.workflow.demo.fit", fitted)
-    monkeypatch.setattr("lvq.workflow.demo.predict", interrupt)
-    completed = lvq("demo", "--out", tmp_path / "demo")
-    assert (completed.code, completed.err.splitlines()[-1]) == (130, "Interrupted: nothing was written.")
-    assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""`lvq compare`: a table with a test and the Pareto set."""
+"""`lvq compare`: a table with a test."""
 
 import json
 
@@ -25,10 +25,10 @@ def test_json_holds_scores_and_ranking(completed):
     assert completed.code == 0, completed.err
     found = json.loads(completed.out)
     names = {f"{model}, {count}" for model in ("glvq", "lvq1") for count in (1, 2)}
-    assert {row["name"] for row in found["comparison"]["ranking"]} == names
-    assert all(len(scores) == 4 for scores in found["comparison"]["scores"].values())
+    assert {row["name"] for row in found["ranking"]} == names
+    assert all(len(scores) == 4 for scores in found["scores"].values())
     assert 0.5 <= found["largest_class"] < 0.7
-    assert found["comparison"]["failures"] == {}
+    assert found["failures"] == {}
 
 
 def test_a_table_as_text(lvq, fruit_csv):
@@ -43,17 +43,6 @@ def test_a_table_as_text(lvq, fruit_csv):
     assert "splits are few" in " ".join(found.out.split())
     assert any("most frequent class" in line for line in lines)
     assert max(map(len, lines[:8])) <= 100
-
-
-def test_groups_are_not_split(lvq, fruit, tmp_path):
-    path = tmp_path / "fruit.csv"
-    fruit.assign(tree=[f"t{k % 10}" for k in range(len(fruit))]).to_csv(path, index=False)
-    found = lvq(
-        "compare", path, "--target", "Sorte", "--drop", "name", "--group", "tree", "--model", "glvq", "--prototypes", 1,
-        "--folds", 5, "--repeats", 2, "--json", "--no-others",
-    )  # fmt: skip
-    assert found.code == 0, found.err
-    assert len(json.loads(found.out)["comparison"]["scores"]["glvq, 1"]) == 10
 
 
 def test_time_trains_on_the_past_and_tests_on_the_future(lvq, fruit, tmp_path, monkeypatch):
@@ -71,7 +60,7 @@ def test_time_trains_on_the_past_and_tests_on_the_future(lvq, fruit, tmp_path, m
     found = lvq(*options, "--prototypes", 1, "--folds", 3, "--json")
     assert found.code == 0, found.err
     result = json.loads(found.out)
-    assert {len(scores) for scores in result["comparison"]["scores"].values()} == {3}
+    assert {len(scores) for scores in result["scores"].values()} == {3}
     assert result["design"] == "3 splits, each tested on later rows than those it was trained on"
     assert len(fits) == len(tests) == 12  # four models
     for train, test in zip(fits, tests):

@@ -30,15 +30,6 @@ def test_help_fits_a_screen(lvq, monkeypatch, arguments):
         assert re.findall(r"^  (\w+)  +[A-Z].*\.$", completed.out, flags=re.MULTILINE) == COMMANDS
 
 
-def test_help_describes_the_radius(lvq):
-    completed = lvq("predict", "--help").out
-    assert "standardised units" in " ".join(completed.split())
-
-
-def test_version(lvq):
-    assert lvq("--version")[:2] == (0, f"lvq {package.__version__}\n")
-
-
 @pytest.mark.parametrize("module", ["lvq", "lvq.cli"])
 def test_the_program_is_a_module(module):
     completed = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True)
@@ -79,18 +70,6 @@ def test_without_typer_the_extra_is_named():
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 1
     assert result.stderr == 'Error: the command line needs typer, which is not installed: pip install "lvq[cli]".\n'
-
-
-def completions(words, monkeypatch, capsys):
-    """The completions of the last word."""
-    from lvq.cli.app import app
-
-    monkeypatch.setenv("_LVQ_COMPLETE", "complete_bash")
-    monkeypatch.setenv("COMP_WORDS", " ".join(["lvq", *words]))
-    monkeypatch.setenv("COMP_CWORD", str(len(words)))
-    with pytest.raises(SystemExit):
-        app([], prog_name="lvq")
-    return capsys.readouterr().out.split("\n")
 
 
 def test_library_warnings_become_plain_notes(capsys):

@@ -84,11 +84,6 @@ def test_a_broken_guarantee_is_reported(lvq, run, tmp_path):
     ).read_text(encoding="utf-8")
 
 
-def test_few_rows_decide_nothing(lvq, run, tmp_path):
-    completed = validated(lvq, run, tmp_path, hospital(n=8, seed=4), "--json")
-    assert json.loads(completed.out)["earlier"]["verdict"] == "not contradicted"
-
-
 def test_unknown_classes_categories_and_missing_labels(lvq, run, tmp_path):
     table = hospital(seed=5, n=50).astype({"status": object})
     table.loc[:4, "status"] = None

@@ -1,7 +1,5 @@
 """The table beyond the papers: same folds for all rows, what is kept, and the summary."""
 
-import pathlib
-
 import numpy as np
 import pytest
 
@@ -47,13 +45,3 @@ def test_every_model_of_the_library_has_a_row():
     classes = {name for name, part in parts.items() if hasattr(part, "fit") and hasattr(part, "predict")}
     classes -= {"RejectClassifier", "CostClassifier"}
     assert {name for name in classes if not any(name in method for method in named)} == set()
-
-
-def test_the_figure(found, tmp_path: pathlib.Path):
-    (path,) = beyond.figures(found, tmp_path)
-    assert path.stat().st_size > 10_000
-
-
-def test_nothing_to_summarise_yet():
-    assert beyond.notes({}) == ["No set has all methods yet."]
-    assert beyond.figures({}, pathlib.Path("nowhere")) == []

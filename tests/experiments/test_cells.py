@@ -1,4 +1,3 @@
-import json
 import threading
 
 import numpy as np
@@ -16,23 +15,11 @@ def store(tmp_path):
     store.close()
 
 
-def test_nothing_is_found_where_nothing_is(store):
-    assert store.read() == {}
-    assert not store.path.parent.exists()
-
-
 def test_what_is_added_is_read_back_by_another(store):
     store.add(CELL, {"accuracy": np.float64(0.5), "curve": np.arange(3)}, seconds=1.5, commit="abc+")
     found = Store(store.path).read_all()
     assert found[CELL] == ({"accuracy": 0.5, "curve": [0, 1, 2]}, 1.5, "abc+")
     assert store.read() == {CELL: {"accuracy": 0.5, "curve": [0, 1, 2]}}
-
-
-def test_a_line_is_a_json_object_with_the_fields_of_the_cell(store):
-    store.add(CELL, {"accuracy": 1})
-    record = json.loads(store.path.read_text())
-    assert {name: record[name] for name in ("table", "dataset", "method", "setting", "run", "fold")} == vars(CELL)
-    assert record["result"] == {"accuracy": 1}
 
 
 @pytest.mark.parametrize("torn", ['{"table": "tab', '{"table": "table-1", "result": {}}', "\x00\x00"])
@@ -48,21 +35,6 @@ def test_a_torn_last_line_is_dropped_and_written_over(store, torn):
     assert len(store.path.read_text().splitlines()) == 2
 
 
-def test_a_broken_line_in_the_middle_is_named(store):
-    store.add(CELL, {})
-    store.close()
-    with store.path.open("a") as file:
-        file.write("nonsense\n")
-    with pytest.raises(ValueError, match=r"line 2 of .*toy.cells.jsonl is not a stored cell.*delete that line"):
-        store.read()
-
-
-def test_the_last_of_equal_cells_counts(store):
-    store.add(CELL, {"n": 1})
-    store.add(CELL, {"n": 2})
-    assert store.read() == {CELL: {"n": 2}}
-
-
 def test_threads_do_not_mix_their_lines(store):
     def fill(method):
         for run in range(20):
@@ -76,12 +48,6 @@ def test_threads_do_not_mix_their_lines(store):
     found = store.read()
     assert len(found) == 80
     assert all(result["long"] == [cell.run] * 500 for cell, result in found.items())
-
-
-def test_values_that_json_cannot_store_are_an_error_and_nothing_is_written(store):
-    with pytest.raises(TypeError, match="must be of numbers, strings, lists and dicts, got object"):
-        store.add(CELL, {"what": object()})
-    assert store.read() == {}
 
 
 def test_two_runs_cannot_write_one_file(store):

@@ -33,26 +33,9 @@ def test_mean_and_deviation_over_the_values():
     assert found.verdict == "reproduced"
 
 
-@pytest.mark.parametrize(("value", "outcome"), [(70.0, "short"), (76.5, "reproduced"), (80.0, "better")])
-def test_one_value_has_no_deviation(value, outcome):
-    found = row("jin", "table-1", "diabetes", "MCE", "", [value], paper_runs=10)
-    assert found.std is None
-    assert found.verdict == outcome
-
-
 def test_a_single_test_set_has_the_binomial_error():
     error = 100 * math.sqrt(0.9462 * 0.0538 / 2007)  # nearly the same on both sides
     near, far = 94.62 - 2 * math.sqrt(2) * error - 0.49, 94.62 - 2 * math.sqrt(2) * error - 0.8
     assert row("jin", "table-1", "usps", "MCE", "", [near], paper_runs=1, binomial=2007).verdict == "reproduced"
     assert row("jin", "table-1", "usps", "MCE", "", [far], paper_runs=1, binomial=2007).verdict == "short"
     assert row("jin", "table-1", "usps", "MCE", "", [near], paper_runs=1).verdict == "short"
-
-
-def test_without_a_published_number_there_is_no_verdict():
-    found = row("fischer", "figure-3", "necklace", "GLVQ", "", [98.0, 99.0], paper_runs=10, note="a note")
-    assert (found.verdict, found.paper_mean, found.paper_std, found.note) == ("", None, None, "a note")
-
-
-def test_no_values_are_refused():
-    with pytest.raises(ValueError, match=r"values of jin table-1 iris MCE .*must hold a number"):
-        row("jin", "table-1", "iris", "MCE", "", [], paper_runs=10)

@@ -5,9 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from experiments import fischer, fischer_notes
+from experiments import fischer
 from experiments.cells import Cell, Store
-from lvq.rejection.curves import AccuracyRejectCurve
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +30,6 @@ def test_the_full_list_of_cells():
     cells = fischer.cells(quick=False)
     assert len(set(cells)) == len(cells) == 10 * (4 * 2 + 3 * 3) + 10 * 3
     assert {cell.dataset for cell in cells} == {*fischer.SETS, *fischer.NECKLACES}
-
-
-def test_quick_is_less_of_the_same():
-    assert set(fischer.cells(quick=True)) < set(fischer.cells(quick=False))
 
 
 def test_a_cell_gives_the_same_whenever_it_is_computed(found, monkeypatch):
@@ -64,13 +59,6 @@ def test_curves_begin_at_the_accuracy_without_rejection(found):
         np.testing.assert_allclose(begins, result["accuracy"], atol=1e-5)
 
 
-def test_both_models_have_the_same_folds(found):
-    """The baseline depends on the folds alone."""
-    for run in range(2):
-        one, other = (found[Cell("figure-3", "necklace", method, run=run)]["curves"] for method in fischer.MODELS)
-        assert one["Bayes"] == other["Bayes"]
-
-
 def test_rows(found):
     rows = fischer.rows(found)
     plain = next(row for row in rows if (row.method, row.setting) == ("GLVQ", "no rejection"))
@@ -83,14 +71,6 @@ def test_rows(found):
     assert {row.table for row in rows} == {"figure-3", "limit of endless data"}
 
 
-def test_no_row_where_fewer_than_four_fifths_of_the_folds_have_a_value():
-    long = AccuracyRejectCurve(np.array([1.0, 0.5]), np.array([0.8, 1.0]))
-    short = AccuracyRejectCurve(np.array([1.0, 0.95]), np.array([0.8, 0.9]))
-    assert fischer.run_means([[long] * 4 + [short]], 0.5) == [100.0]
-    assert fischer.run_means([[long] * 3 + [short] * 2], 0.5) == []
-    assert fischer.run_means([], 0.5) == []
-
-
 def test_rotation_keeps_all_distances():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(6, 40)).astype(np.float32)
@@ -101,21 +81,6 @@ def test_rotation_keeps_all_distances():
         return np.linalg.norm(points[:, None] - points[None], axis=2)
 
     np.testing.assert_allclose(gaps(turned), gaps(X.astype(np.float64)), rtol=1e-6)
-
-
-def test_notes_contain_the_claim(found):
-    text = "\n".join(fischer.notes(found))
-    assert "| necklace | GLVQ | local greedy |" in text
-    assert fischer_notes.claim({}) == fischer_notes.goal({}) == []
-
-
-def test_the_goal_is_told_in_points():
-    ends = {"local optimal": 0.996, "local greedy": 0.985, "global": 0.96, "Bayes": 1.0}
-    curves = {strategy: [[[0.9], [end]]] * 10 for strategy, end in ends.items()}
-    made = {Cell("figure-3", "necklace", "GLVQ"): {"curves": curves}}
-    _, text = fischer_notes.goal(made)
-    assert "| 500 per class, GLVQ, local greedy | +2.50 | -1.50 | missed |" in text
-    assert "| 500 per class, GLVQ, local optimal | +3.60 | -0.40 | reached |" in text
 
 
 def test_figures(found, tmp_path):

@@ -68,32 +68,12 @@ def test_the_grid_has_125_points_and_the_first_best_is_chosen():
     assert jin_protocol.search_grid(jin_protocol.SMALL_SET_PROTOCOL, lambda setting: 0.0) == Setting(0.0, 1, 2.0)
 
 
-def test_the_search_in_turn_takes_13_fits_and_finds_what_does_not_interact():
-    scored = []
-
-    def score(setting):
-        scored.append(setting)
-        return -abs(setting.prototypes - 20) - abs(setting.tau - 0.5) - abs(setting.alpha - 0.05)
-
-    assert jin_protocol.search_in_turn(jin_protocol.LARGE_SET_PROTOCOL, score) == Setting(0.05, 20, 0.5)
-    assert len(scored) == len(set(scored)) == 13
-
-
 def test_information_gain_is_the_mutual_information_of_presence_and_class():
     rng = np.random.RandomState(0)
     counts, y = rng.poisson(0.7, (60, 5)), rng.randint(0, 3, 60)
     found = jin_protocol.information_gain(sparse.csr_array(counts), y)
     expected = [mutual_info_score(y, column > 0) / np.log(2) for column in counts.T]
     np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
-def test_texts_become_vectors_of_length_one_of_the_informative_words(monkeypatch):
-    monkeypatch.setattr(jin_protocol, "WORDS", 2)
-    texts = ["ball goal the", "ball ball the", "disk drive the", "disk the"]
-    training, test = jin_protocol.newsgroup_vectors(texts, np.array([0, 0, 1, 1]), ["disk disk", "nothing"])
-    np.testing.assert_allclose(training, [[1, 0], [1, 0], [0, 1], [0, 1]])
-    np.testing.assert_allclose(test, [[0, 1], [0, 0]])
-    assert training.dtype == np.float32
 
 
 def test_a_tiny_run_end_to_end(tiny, tmp_path):
@@ -107,13 +87,6 @@ def test_a_tiny_run_end_to_end(tiny, tmp_path):
     for cell in cells:
         assert len(cell["result"]["accuracy"]) == len(cell["result"]["chosen"]) == jin_protocol.FOLDS
         assert {tuple(point) for point in cell["result"]["chosen"]} <= set(jin_protocol.grid(SHORT_PROTOCOL))
-
-
-def test_a_cell_gives_the_same_result_again(tiny):
-    cell = Cell("table-1", "iris", "SNPC", run=3)
-    first = jin.compute(cell)
-    jin_protocol.fold_trial.cache_clear()
-    assert jin.compute(cell) == first
 
 
 def test_rows_are_ordered_as_in_the_paper_with_means_over_runs():

@@ -46,12 +46,6 @@ def test_substitutes_are_named_so_and_have_no_verdict():
     assert stand_ins[0].note == "83.29 on the paper's own coffee spectra"
 
 
-def test_cells_differ_and_the_quick_ones_are_among_them():
-    full, quick = kaestner.cells(False), kaestner.cells(True)
-    assert len(set(full)) == len(full)
-    assert set(quick) < set(full)
-
-
 def test_folds_keep_classes_in_proportion_and_copies_together():
     random = np.random.RandomState(1)
     X, y = random.standard_normal((90, 4)), np.arange(90) % 2
@@ -73,30 +67,6 @@ def test_a_cell_is_deterministic_and_learns(method):
     assert 100 * np.trace(total) / total.sum() == pytest.approx(np.mean(result["accuracy"]), abs=0.5)
 
 
-@pytest.mark.parametrize("method", kaestner.MATRICES)
-def test_pictures_show_what_the_model_measures(spectra, method):
-    stored = kaestner.compute(Cell("figures", "coffee (UCR, stand-in)", method))
-    image, plane, prototypes = (np.array(stored[name]) for name in ("lambda", "samples", "prototypes"))
-    assert image.shape == (60, 60)  # 120 bands, two by two
-    np.testing.assert_allclose(image, image.T, atol=1e-3)
-    assert np.abs(image).max() == 1
-    assert plane.shape == (40, 2)
-    # one prototype a class: in the plane of m = 2 the nearest one is the predicted class
-    if method.endswith("=2"):
-        nearest = ((plane[:, None] - prototypes) ** 2).sum(axis=2).argmin(axis=1)
-        X, y, _ = kaestner.samples("any")
-        model = kaestner.model_of(method, 0).fit(X, y)
-        np.testing.assert_array_equal(nearest, model.predict(X))
-    assert 0 < stored["share"] <= 1
-
-
-def test_a_matrix_is_shrunk_by_means_of_blocks():
-    matrix = np.arange(250.0)[:, None] * np.ones(250)
-    small = np.array(kaestner._shrunk(matrix))
-    assert small.shape == (83, 83)  # three by three, the last four
-    np.testing.assert_allclose(small[:, 0] * 247.5, [*np.arange(82) * 3 + 1, 247.5], atol=0.02)
-
-
 def test_figures_are_drawn(spectra, tmp_path):
     pytest.importorskip("matplotlib")
     dataset = "coffee (UCR, stand-in)"
@@ -113,7 +83,3 @@ def test_figures_are_drawn(spectra, tmp_path):
         "kaestner-pima-confusions.png",
     ]
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in drawn)
-
-
-def test_notes_name_the_stand_ins():
-    assert any("stand-in" in note for note in kaestner.notes(made_up()))

@@ -47,19 +47,6 @@ def test_runs_are_folds_of_all_trials():
     }
 
 
-def test_a_row_without_results_is_left_out():
-    found = {Cell("table-2", "iris", "LVQ1", "random-1-epoch"): {"accuracy": [50.0, 60.0]}}
-    (row,) = ridge.rows(found)
-    assert (row.mean, row.n_runs, row.verdict) == (55.0, 2, "short")
-
-
-def test_cells_differ_and_the_quick_ones_are_few():
-    full, quick = ridge.cells(False), ridge.cells(True)
-    assert len(set(full)) == len(full) == 7 * 8 * 75 + 7 * 5
-    assert set(quick) < set(full)
-    assert len(quick) < len(full) / 5
-
-
 @pytest.mark.parametrize("n_samples", [47, 90, 150, 351])
 def test_folds_are_tenths_of_a_random_order(n_samples):
     pairs = list(ridge.folds(n_samples, run=3))
@@ -67,11 +54,6 @@ def test_folds_are_tenths_of_a_random_order(n_samples):
     assert sorted(np.concatenate([test for _, test in pairs])) == list(range(n_samples))
     assert all(np.intersect1d(train, test).size == 0 and len(train) + len(test) == n_samples for train, test in pairs)
     assert not np.array_equal(pairs[0][1], next(ridge.folds(n_samples, run=4))[1])
-
-
-def test_features_are_scaled_over_the_whole_set():
-    X, _ = ridge.samples("wine", 0)
-    np.testing.assert_allclose([X.min(axis=0), X.max(axis=0)], [np.zeros(13), np.ones(13)], atol=1e-12)
 
 
 @pytest.mark.parametrize("init", ["random", "kmeans"])
@@ -118,12 +100,6 @@ def test_a_cell_is_deterministic_and_learns(method):
         assert sum(result["relevances"]) == pytest.approx(1, abs=1e-3)
 
 
-def test_the_rival_is_tuned_in_the_fold():
-    result = ridge.compute(Cell("table-3", "iris", "SVM-RBF", "kmeans-300-epochs", 0))
-    assert np.mean(result["accuracy"]) > 90
-    assert 0 < result["support_vectors"] < 135
-
-
 def test_figures_are_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     drawn = ridge.figures(made_up(quick=True), tmp_path)
@@ -133,9 +109,3 @@ def test_figures_are_drawn(tmp_path):
         assert path.read_bytes().startswith(b"\x89PNG")
     few = {Cell("table-2", "iris", "LVQ1", "random-1-epoch"): {"accuracy": [50.0, 60.0]}}
     assert [path.name for path in ridge.figures(few, tmp_path)] == ["ridge-table-2.png"]
-
-
-def test_notes_are_paragraphs():
-    notes = ridge.notes(made_up(quick=True))
-    assert all(isinstance(note, str) and note for note in notes)
-    assert any("whole set" in note for note in notes)

@@ -12,9 +12,8 @@ from collections import Counter
 
 import pytest
 
-from experiments import output, reproduction, runner
+from experiments import reproduction, runner
 from experiments.cells import Cell, Store
-from experiments.progress import Estimate, PlainLine
 
 ROOT = pathlib.Path(__file__).parents[2]
 TOY = pathlib.Path(__file__).with_name("toy.py")
@@ -77,21 +76,6 @@ def test_a_quick_run_has_files_of_its_own(toy, tmp_path):
     assert result(tmp_path)["command"] == "python -m experiments toy"
 
 
-def test_what_is_stored_is_not_computed_again(toy, tmp_path):
-    for _ in range(2):
-        assert runner.run("toy", toy, jobs=2, out=tmp_path / "out") == 0
-    assert set(computed(tmp_path).values()) == {1}
-
-
-def test_only_some_data_sets(toy, tmp_path, capsys):
-    assert runner.run("toy", toy, out=tmp_path / "out", only=["diabetes"]) == 0
-    assert set(computed(tmp_path)) == {f"diabetes {run}" for run in range(5)}
-    assert result(tmp_path)["cells"] == {"finished": 5, "all": 10}
-    assert "Not complete: 5 of 10 cells" in (tmp_path / "out" / "toy.md").read_text()
-    assert runner.run("toy", toy, out=tmp_path / "out", only=["dibetes"]) == 2
-    assert "must name data sets among iris, diabetes; got dibetes" in capsys.readouterr().out
-
-
 def test_a_cell_that_fails_does_not_stop_the_others(toy, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("TOY_FAILS", "iris 2")
     assert runner.run("toy", toy, jobs=2, out=tmp_path / "out") == 1
@@ -104,19 +88,6 @@ def test_a_cell_that_fails_does_not_stop_the_others(toy, tmp_path, monkeypatch, 
     assert computed(tmp_path) == Counter({f"{name} {run}": 1 for name in ("iris", "diabetes") for run in range(5)}) + (
         Counter({"iris 2": 1})
     )
-
-
-def test_cells_that_fail_alike_are_told_once(toy, tmp_path, capsys):
-    def broken(cell):
-        raise LookupError("the data are not there")
-
-    toy.compute = broken
-    assert runner.run("toy", toy, jobs=2, out=tmp_path / "out") == 1
-    printed_text = capsys.readouterr().out
-    assert printed_text.count("LookupError: the data are not there") == 1
-    assert "and 9 more" in printed_text
-    assert "no cell of toy is finished" in printed_text
-    assert not (tmp_path / "out" / "toy.json").exists()
 
 
 def test_cells_of_other_parameters_do_not_count(toy, tmp_path):
@@ -190,12 +161,6 @@ def test_an_interrupt_leaves_complete_cells_and_their_results(tmp_path):
     assert store.path.read_bytes().endswith(b"\n")
 
 
-def test_an_unknown_paper_lists_the_papers(capsys):
-    with pytest.raises(SystemExit):
-        runner.main(["fisher"])
-    assert "there is no paper 'fisher'; the papers are fischer, jin, ridge, kaestner" in capsys.readouterr().err
-
-
 def test_products_get_one_thread_before_numpy_is_imported():
     code = "import runpy, sys; sys.argv[1:] = ['nothing']; runpy.run_module('experiments', run_name='__main__')"
     program = f"""
@@ -214,40 +179,6 @@ builtins.__import__ = watched
     )
     assert finished.returncode == 2, finished.stderr  # the error about the unknown paper
     assert "there is no paper" in finished.stderr
-
-
-def test_the_estimate_weighs_by_kind():
-    slow, fast = (
-        [Cell("t", "big", "GLVQ", run=run) for run in range(4)],
-        [Cell("t", "small", "GLVQ", run=run) for run in range(4)],
-    )
-    estimate = Estimate(2, slow + fast)
-    estimate.finished(fast[0], 1.0)
-    assert estimate.left() == (7 * 1.0 / 2, 4)  # the big ones are guessed by the method
-    assert "a guess: 4 cells" in estimate.text()
-    estimate.finished(slow[0], 101.0)
-    assert estimate.left() == ((3 * 101.0 + 3 * 1.0) / 2, 0)
-    assert estimate.text() == "about 3 min left"
-
-
-def test_a_slow_method_is_guessed_to_be_slow_on_a_quick_set():
-    pending = Cell("t", "small", "search")
-    estimate = Estimate(1, [pending])
-    for method in ("GLVQ", "LVQ1", "LOGM"):
-        estimate.learn(Cell("t", "small", method), 1.0)
-    assert estimate.left() == (1.0, 1)
-    estimate.learn(Cell("t", "medium", "search"), 60.0)
-    assert estimate.left() == (60.0, 1)
-
-
-def test_without_a_terminal_lines_are_printed_from_time_to_time(capsys):
-    with PlainLine("toy", 100, 0) as line:
-        for done in range(1, 101):
-            line.show(done, "about 1 s left")
-    assert len(capsys.readouterr().out.splitlines()) == 20
-
-
-ENTRY = dict.fromkeys(reproduction.KEYS, "*")
 
 
 def test_short_rows_must_be_explained(toy, tmp_path, monkeypatch, capsys):
@@ -269,21 +200,6 @@ def test_short_rows_must_be_explained(toy, tmp_path, monkeypatch, capsys):
     assert "| A toy | 2 | 1 | 0 | 1 | 0 |" in page
 
 
-def test_explanations_need_a_text_and_known_keys(tmp_path):
-    path = tmp_path / "explanations.toml"
-    path.write_text('[[short]]\npapers = "toy"\ntext = "why"\n')
-    with pytest.raises(ValueError, match="must have a text and keys among paper, table"):
-        reproduction.read_explanations(path)
-
-
-def test_explanations_that_nothing_needs_are_found():
-    row = {"table": "t", "dataset": "iris", "method": "m", "setting": "", "verdict": "short"}
-    results = [{"paper": "toy", "rows": [row, row | {"dataset": "wine", "verdict": "reproduced"}]}]
-    needed, idle = ENTRY | {"dataset": "iris", "text": "a"}, ENTRY | {"dataset": "wine", "text": "b"}
-    assert reproduction.stale(results, [needed, idle]) == [idle]
-    assert reproduction.unexplained(results, [idle]) == [row | {"paper": "toy"}]
-
-
 def test_committed_results_are_explained_and_documented():
     """Of the papers whose results are in the repository; an incomplete run is skipped."""
     results = reproduction.read_results(runner.RESULTS)
@@ -294,12 +210,3 @@ def test_committed_results_are_explained_and_documented():
     assert reproduction.unexplained(results, explanations) == []
     page = reproduction.document(results, explanations)
     assert reproduction.TARGET.read_text(encoding="utf-8") == page, "run python -m experiments.reproduction"
-
-
-def test_a_replaced_file_is_whole_and_readable(tmp_path):
-    path = tmp_path / "page.md"
-    path.write_text("old")
-    output.replace_text(path, "new ±\n")
-    assert path.read_text(encoding="utf-8") == "new ±\n"
-    assert path.stat().st_mode & 0o444 == 0o444
-    assert [other.name for other in tmp_path.iterdir()] == ["page.md"]

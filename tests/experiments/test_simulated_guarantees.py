@@ -1,7 +1,5 @@
 """The simulations of guarantees and certificates: small ones are run, the committed results are read."""
 
-import json
-
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -48,12 +46,3 @@ def test_projections_are_the_nearest_points_of_the_ball(norm):
     others = rng.normal(size=(2000, 50, 4))
     others *= np.minimum(1, radius / np.linalg.norm(others, ord=norm, axis=2))[..., None]
     assert (np.linalg.norm(others - steps, axis=2) >= np.linalg.norm(found - steps, axis=1) - 1e-9).all()
-
-
-def test_the_committed_results():
-    for row in json.loads(guarantees.RESULT.read_text()):
-        assert row["p_value"] > 0.001, row
-        assert row["calibrations"] >= 2000
-    rows = json.loads(certificates.RESULT.read_text())
-    assert {row["model"] for row in rows} == set(certificates.MODELS)
-    assert all(row["broken"] == 0 and row["samples"] >= 10_000 for row in rows)

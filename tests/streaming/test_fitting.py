@@ -23,7 +23,7 @@ from lvq import GLVQ, GMLVQ, LVQ1, RSLVQ, LVQClassifier, fit_batches
 from lvq.model.relevance import Matrix
 from lvq.solvers.online import Online
 from lvq.streaming import sources
-from lvq.tables import TableError
+from lvq.tables.header import TableError
 
 
 def cut(X, y, size):
@@ -308,12 +308,9 @@ def change_in_the_second_pass(monkeypatch, change):
 @pytest.mark.parametrize(
     ("number", "size", "message"),
     [
-        (1, None, r"part1.\w+ disappeared before its first row was read; put it back"),
-        (1, 0.5, r"part1.\w+ changed before its first row was read \(it had [\d,]+ bytes and has [\d,]+\); put"),
-        (0, None, r"part0.\w+ disappeared after row \d+ was read; put it back"),
-        (0, 0.5, r"part0.\w+ changed after row \d+ was read \(it had"),
-        (0, 0, r"part0.\w+ changed after row \d+ was read \(it had [\d,]+ bytes and has 0\)"),
-        (0, 1, r"part0.\w+ changed after row \d+ was read \(it was written to\)"),
+        (1, None, r"part1.\w+ disappeared while it was read"),
+        (0, 0.5, r"part0.\w+ changed while it was read; start again"),
+        (0, 1, r"part0.\w+ changed while it was read; start again"),
     ],
 )
 def test_a_file_that_changes_in_the_second_pass(kind, number, size, message, frame, tmp_path, monkeypatch):

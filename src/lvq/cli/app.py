@@ -67,8 +67,8 @@ def _target(target: str | None, table: Path, encoding: str | None) -> str:
     """The target; where none is given, report the columns of the table."""
     if target is not None:
         return target
-    from lvq.tables import open_table
     from lvq.tables.header import listed
+    from lvq.tables.read import open_table
 
     names = [name for name in open_table(table, encoding).names if name]
     last = f", the last of them {names[-1]!r}" if repr(names[-1]) not in listed(names) else ""
@@ -139,11 +139,10 @@ def fit(
             raise typer.BadParameter("name a folder for model, report and metrics.", param_hint="'--out'")
         if missing not in ("impute", "ignore"):
             raise typer.BadParameter(f"--missing must be impute or ignore, got {missing!r}.")
-        if max_error is not None and coverage is not None:
-            raise typer.BadParameter("give --max-error or --coverage, not both: a guarantee sets the coverage.")
         from lvq import workflow
+        from lvq._files import check_folder
         from lvq.workflow.pipeline import read_class_weight, read_costs
-        from lvq.workflow.runs import check_folder
+        from lvq.workflow.runs import FILES
 
         with _wrong_usage():
             estimator = workflow.make_model(
@@ -151,7 +150,7 @@ def fit(
                 missing="ignore" if missing == "ignore" else "raise", class_weight=read_class_weight(class_weight),
             )  # fmt: skip
             cost_of = None if costs is None else read_costs(costs)
-        check_folder(out, force=force)
+        check_folder(out, FILES, force=force)
         with progress_bar() as progress, _threads(threads):
             run = workflow.fit(
                 table, target, model=estimator, group=group, time=time, test=test, costs=cost_of, max_error=max_error,
@@ -283,12 +282,8 @@ def compare(
                 progress=progress, **chosen,
             )  # fmt: skip
         if json:
-            found = result.comparison
-            scores = {name: values.tolist() for name, values in found.scores.items()}
-            ranking: JSONValue = [asdict(row) for row in found.ranking]
-            print_json(
-                vars(result) | {"comparison": {"ranking": ranking, "scores": scores, "failures": found.failures}}
-            )
+            scores = {name: values.tolist() for name, values in result.scores.items()}
+            print_json(vars(result) | {"ranking": [asdict(row) for row in result.ranking], "scores": scores})
             return
         for text in result.notes:
             note(text)

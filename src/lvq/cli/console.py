@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from lvq.reports import Report
     from lvq.reports.metrics import Fraction
     from lvq.typing import JSONValue
-    from lvq.workflow import PredictResult, TableComparison
+    from lvq.workflow import Comparison, PredictResult
 
 MAX_FEATURES = 5  # features in a summary
 MAX_NAME = 32  # characters of a name
@@ -291,28 +291,23 @@ def _show_importance(report: Report) -> None:
     found = report.relevance
     if found is None:
         return
+    intervals = found.intervals
     typer.echo("\nImportance of the features (the sum over all is 100 %)")
     rows: list[list[object]] = []
-    for rank, (feature, value) in enumerate(list(zip(found.features, found.values))[:MAX_FEATURES]):
+    for rank, (feature, value) in enumerate(zip(found.features[:MAX_FEATURES], found.values)):
         note = ""
-        if found.intervals is not None:
-            note = f"{percent(found.intervals.lower[rank])} to {percent(found.intervals.upper[rank])}"
-            note += ", important" if feature in found.intervals.important else ""
+        if intervals is not None:
+            note = f"{percent(intervals.lower[rank])} to {percent(intervals.upper[rank])}"
+            note += ", important" if feature in intervals.important else ""
         rows.append([_name(feature, "  "), percent(value), note])
-    others = found.n_features - len(rows)
-    if others:
+    if found.n_features > len(rows):
         rest = max(0.0, 1 - sum(found.values[:MAX_FEATURES]))
-        rows.append([f"  the other {others} together", percent(rest), ""])
+        rows.append([f"  the other {found.n_features - len(rows)} together", percent(rest), ""])
     print_table(rows)
-    if found.intervals is not None:
-        chance = (
-            ""
-            if found.intervals.beats_chance
-            else "; none is, as predictions of rows left out are no better than chance"
-        )
-        paragraph(
-            f"{100 * found.intervals.confidence:g} % intervals. Important: above the mean of all features{chance}."
-        )
+    if intervals is not None:
+        chance = "; none is, as predictions of rows left out are no better than chance"
+        which = f"Important: above the mean of all features{'' if intervals.beats_chance else chance}."
+        paragraph(f"{100 * intervals.confidence:g} % intervals. {which}")
 
 
 def show_predictions(result: PredictResult) -> None:
@@ -327,12 +322,12 @@ def show_predictions(result: PredictResult) -> None:
         print_table(rows)
 
 
-def show_comparison(result: TableComparison) -> None:
+def show_comparison(result: Comparison) -> None:
     """Print models by accuracy, with the test against the best."""
     typer.echo(f"{result.n_samples} rows, {result.n_features} features, {result.n_classes} classes")
     paragraph(f"{result.design}.")
     rows: list[list[object]] = []
-    for place, row in enumerate(result.comparison.ranking):
+    for place, row in enumerate(result.ranking):
         count = "-" if row.n_prototypes != row.n_prototypes else f"{row.n_prototypes:g}"
         p_value = "best" if place == 0 else f"{row.p_value:.3f}"
         spread = percent(row.standard_deviation)
@@ -341,5 +336,5 @@ def show_comparison(result: TableComparison) -> None:
         print_table(rows, ["model", "prototypes", "accuracy", "+-", "p", "seconds"])
     typer.echo(f"\nAccuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
     paragraph(f"{result.verdict} Seconds: median time of a fit.")
-    for name, why in result.comparison.failures.items():
+    for name, why in result.failures.items():
         typer.echo(f"Left out {name}: {one_line(why)}")

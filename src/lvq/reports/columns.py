@@ -132,7 +132,7 @@ class Columns:
         if isinstance(value, bool) or not isinstance(value, float | int | np.number):
             return None if value is None else str(value)
         if k in self.dates:
-            from lvq.tables import iso_date
+            from lvq.tables.values import iso_date
 
             return iso_date(float(value), exact and self.dates[k])
         return rounded(float(value))

@@ -130,7 +130,8 @@ class FileSource:
     """Tables on disk, one after another; all have the columns of the first, and stay as they are in all passes."""
 
     def __init__(self, paths: list[Path], target: str, features: Sequence[str] | None, kind: str) -> None:
-        from lvq.tables import TableError, open_table
+        from lvq.tables.header import TableError
+        from lvq.tables.read import open_table
 
         self.target, self.kind = target, kind
         self.tables = [open_table(path) for path in paths]
@@ -204,14 +205,15 @@ def table_block(
         X[:, position] = _numbers(table.column(name), name, row)
     if kind == "number":
         return Block(X, _numbers(table.column(target), target, row), row, tuple(names))
-    labels = to_series(table.column(target), as_it_is=True)
+    labels = to_series(table.column(target), exact=True)
     whole = kind == "as stored" and labels.dtype.kind in "iu" and not labels.isna().any()
     return Block(X, labels.to_numpy(dtype=np.int64) if whole else _strings(as_text(labels)), row, tuple(names))
 
 
 def _numbers(column: pa.Array | pa.ChunkedArray, name: str, row: Callable[[int], str]) -> np.ndarray:
     """Values as numbers, NaN for missing ones; ValueError where they are none."""
-    from lvq.tables.values import is_number, kind_of, to_series
+    from lvq.tables.header import is_number
+    from lvq.tables.values import kind_of, to_series
 
     found = to_series(column, as_number=True)
     if kind_of(found) == "other":

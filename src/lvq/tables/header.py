@@ -1,4 +1,4 @@
-"""The first line of a CSV file, and whether a table has the columns it needs; imports no large package."""
+"""The first line of a CSV file, and messages about columns and files; imports no large package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import difflib
 import gzip
 import io
 import itertools
-import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -73,23 +72,16 @@ def no_such_file(path: Path) -> str:
     folder = path.parent
     if not folder.is_dir():
         return f"The file {path} does not exist, nor does the folder {folder}."
-    stems = dict[str, list[str]]()  # without endings: table.csv is similar to table.csv.gz
-    for name in sorted(each.name for each in folder.iterdir()):
-        stems.setdefault(_stem(name), []).append(name)
-    similar = [name for stem in difflib.get_close_matches(_stem(path.name), stems, n=2) for name in stems[stem]][:3]
+    similar = difflib.get_close_matches(path.name, sorted(each.name for each in folder.iterdir()))
     hint = f" Did you mean {' or '.join(repr(str(folder / name)) for name in similar)}?" if similar else ""
     return f"The file {path} does not exist.{hint}"
-
-
-def _stem(name: str) -> str:
-    return name.partition(".")[0].lower()
 
 
 # -- the first line ----------------------------------------------------------------------------------------------------
 
 
 class Header(NamedTuple):
-    """Names of the columns ("" for none), delimiter, bytes in a part, empty lines before the names, and encoding."""
+    """Names of the columns ("" for none), delimiter, bytes of a part, empty lines before the names, and encoding."""
 
     names: list[str]
     delimiter: str
@@ -98,76 +90,51 @@ class Header(NamedTuple):
     encoding: str
 
 
-def is_gzipped(path: Path) -> bool:
-    """Whether the content of a file is gzipped."""
-    with path.open("rb") as stream:
-        return stream.read(2) == b"\x1f\x8b"
-
-
 def opened(path: Path) -> BinaryIO:
     """The bytes of a file, decompressed where it is gzipped."""
-    return gzip.open(path, "rb") if is_gzipped(path) else path.open("rb")  # type: ignore[return-value]
+    with path.open("rb") as stream:
+        gzipped = stream.read(2) == b"\x1f\x8b"
+    return gzip.open(path, "rb") if gzipped else path.open("rb")  # type: ignore[return-value]
 
 
-def checked_encoding(name: str) -> str:
-    """The name of an encoding; TableError for one that Python does not know.
-
-    Examples
-    --------
-    >>> checked_encoding("latin1"), checked_encoding("UTF-8")
-    ('iso8859-1', 'utf-8')
-    """
-    try:
-        return codecs.lookup(name).name
-    except LookupError:
-        raise TableError(
-            f"encoding (--encoding) must be a name such as utf-8, utf-16 or latin-1, got {name!r}."
-        ) from None
-
-
-def found_encoding(start: bytes) -> str:
-    """The encoding of a text that begins with these bytes.
-
-    Examples
-    --------
-    >>> [found_encoding("Größe;kind".encode(name)) for name in ("utf-8", "utf-16", "utf-16-le", "latin-1")]
-    ['utf-8', 'utf-16', 'utf-16-le', 'cp1252']
-    """
+def _encoding(start: bytes, given: str | None) -> str:
+    """The encoding that is given, or that of a text that begins with these bytes."""
+    if given is not None:
+        try:
+            return codecs.lookup(given).name
+        except LookupError:
+            raise TableError(
+                f"encoding (--encoding) must be a name such as utf-8, utf-16 or latin-1, got {given!r}."
+            ) from None
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
-    even, odd = start[::2].count(0), start[1::2].count(0)
-    if max(even, odd) > 0.4 * len(start) / 2 and min(even, odd) < 0.05 * len(start) / 2:  # letters of Western texts
-        return "utf-16-le" if odd > even else "utf-16-be"
     for name in ("utf-8", "cp1252"):
         try:
             codecs.getincrementaldecoder(name)().decode(start)
+            return name
         except UnicodeDecodeError:
             continue
-        return name
     return "iso8859-1"
 
 
-def read_header(path: Path, source: str, encoding: str | None = None) -> Header:
-    """The names of the columns."""
-    try:
-        with opened(path) as raw:
-            start = raw.read(MAX_HEADER_BYTES)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise TableError(f"{source} is gzipped and damaged ({error}); copy the file again.") from error
-    encoding = found_encoding(start) if encoding is None else checked_encoding(encoding)
+def read_header(path: Path, encoding: str | None = None) -> Header:
+    """The names of the columns, and how the file is written."""
+    with opened(path) as raw:
+        start = raw.read(MAX_HEADER_BYTES)
+    encoding = _encoding(start, encoding)
     if b"\0" in start and "16" not in encoding and "32" not in encoding:
         raise TableError(
-            f"{source} holds null bytes, so it is not a CSV file; if it is Parquet or Arrow, rename it, else save "
-            "it as CSV in UTF-8."
+            f"{path} holds null bytes, so it is no text in UTF-8; name its encoding with --encoding (encoding=...), "
+            "or, if it is a spreadsheet, a Parquet or an Arrow file, rename it."
         )
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(start).removeprefix("\ufeff")
     except UnicodeError as error:
-        raise TableError(not_in(source, encoding)) from error
+        raise TableError(not_in(path, encoding)) from error
     lines = io.StringIO(text, newline="")
     empty, first = next(((place, line) for place, line in enumerate(lines) if line.strip()), (0, ""))
     if not first:
-        raise TableError(f"{source} is empty; the first line must name the columns.")
+        raise TableError(f"{path} is empty; the first line must name the columns.")
     # The delimiter that occurs most often outside quotes; the first of equals, so a comma if there is none at all.
     delimiter = max(DELIMITERS, key="".join(first.split('"')[::2]).count)
     # A quoted name may contain a line break.
@@ -176,5 +143,6 @@ def read_header(path: Path, source: str, encoding: str | None = None) -> Header:
     return Header([name.strip() for name in row], delimiter, max(BLOCK_BYTES, 32 * len(first)), empty, encoding)
 
 
-def not_in(source: str, encoding: str) -> str:
-    return f"{source} is not in {encoding.upper()} throughout; name its encoding with --encoding (encoding=...)."
+def not_in(path: Path, encoding: str) -> str:
+    """A message about bytes that are no text."""
+    return f"{path} is not in {encoding.upper()} throughout; name its encoding with --encoding (encoding=...)."

@@ -25,6 +25,8 @@ from lvq.tables.header import FIRST_ROW, TableError, is_number
 Kind = Literal["number", "text", "other"]
 
 Column: TypeAlias = pa.Array | pa.ChunkedArray
+#: The marks of each column.
+Marks: TypeAlias = Mapping[str, Sequence[str]]
 
 #: Texts that mean a missing value.
 MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "<NA>", "#N/A")
@@ -58,10 +60,10 @@ def kind_of(column: pd.Series) -> Kind:
     return "number" if types.is_numeric_dtype(kind) and not types.is_complex_dtype(kind) else "other"
 
 
-def cleaned(column: Column) -> Column:
-    """An Arrow column of texts without leading and trailing blanks, with null for missing ones."""
+def cleaned(column: Column, marks: Sequence[str] = ()) -> Column:
+    """An Arrow column of texts without leading and trailing blanks, with null for missing and marked ones."""
     trimmed = pc.utf8_trim_whitespace(column)
-    missing = pc.is_in(trimmed, value_set=pa.array(MISSING, trimmed.type))
+    missing = pc.is_in(trimmed, value_set=pa.array([*MISSING, *marks], trimmed.type))
     return pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed)
 
 
@@ -76,6 +78,8 @@ def parsed(column: Column) -> Column | None:
 #: Numbers of which some have a decimal comma; points between groups of three digits are allowed.
 _COMMAS = r"^[-+]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+)(,[0-9]+)?([eE][-+]?[0-9]+)?$"
 _THOUSANDS = r"^[-+]?[0-9]{1,3}(,[0-9]{3})+$"
+#: Codes that a number would change: of leading zeros, or of more digits than float64 has.
+_CODE = r"^[-+]?(0[0-9]|[0-9]{16})"
 
 
 def with_commas(column: Column, certain: bool) -> Column | None:
@@ -85,47 +89,58 @@ def with_commas(column: Column, certain: bool) -> Column | None:
     delimiter is a semicolon; otherwise some other value must show it.
     """
     known = pc.drop_null(column)
-    if not len(known) or not pc.any(pc.match_substring(known, ",")).as_py():
-        return None
-    if not pc.all(pc.match_substring_regex(known, _COMMAS)).as_py():
-        return None
     commas = known.filter(pc.match_substring(known, ","))
+    if not len(commas) or not pc.all(pc.match_substring_regex(known, _COMMAS)).as_py():
+        return None
     if not certain and pc.all(pc.match_substring_regex(commas, _THOUSANDS)).as_py():
         return None
     return parsed(pc.replace_substring(pc.replace_substring(column, ".", ""), ",", "."))
 
 
-def to_series(column: Column, as_number: bool = False, as_it_is: bool = False, commas: bool = False) -> pd.Series:
-    """An Arrow column as a Series of float64, of texts, or of another type.
+def to_series(
+    column: Column, as_number: bool = False, exact: bool = False, commas: bool = False, marks: Sequence[str] = ()
+) -> pd.Series:
+    """An Arrow column as a Series of float64, of texts, or of another type, without the marked values.
 
-    With `as_number`, texts become numbers where all of them are. With `as_it_is`, integers and floats keep their type:
-    float64 has no 9007199254740993, and writes 7 as 7.0. With `commas` a comma in a number is a decimal comma.
+    With `as_number`, texts become numbers where all of them are. With `exact`, integers and floats keep their type, and
+    codes stay texts: float64 has no 9007199254740993, and writes 7 as 7.0 and 01067 as 1067. With `commas` a comma in a
+    number is a decimal comma.
     """
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    column = pc.cast(column, column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    kind = column.type
-    if pa.types.is_boolean(kind):
-        column = pc.if_else(column, "True", "False")
-    elif _is_text(kind):
-        column = cleaned(pc.cast(column, pa.string()))
-        numbers = parsed(column) if as_number else None
-        if as_number and numbers is None:
-            numbers = with_commas(column, commas)
+    column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    if _is_text(column.type) or pa.types.is_boolean(column.type):
+        return _of_texts(column, as_number, exact, commas, marks)
+    series = _of_others(column, exact)
+    marked = [float(mark) for mark in marks if is_number(mark)]
+    return series.mask(series.isin(marked)) if marked and kind_of(series) == "number" else series
+
+
+def _of_texts(column: Column, as_number: bool, exact: bool, commas: bool, marks: Sequence[str]) -> pd.Series:
+    if pa.types.is_boolean(column.type):
+        texts = pc.if_else(column, "True", "False")
+    else:
+        texts = cleaned(pc.cast(column, pa.string()), marks)
+    coded = exact and pc.any(pc.match_substring_regex(texts, _CODE)).as_py()
+    if as_number and not coded:
+        numbers = parsed(texts)
+        numbers = with_commas(texts, commas) if numbers is None else numbers
         if numbers is not None:
-            return pd.Series(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
-    elif as_it_is and pa.types.is_integer(kind):
+            found = numbers.to_numpy(zero_copy_only=False).astype(np.float64)
+            return pd.Series(found).mask(np.isin(found, [float(mark) for mark in marks if is_number(mark)]))
+    return pd.Series(texts.to_numpy(zero_copy_only=False), dtype=object)
+
+
+def _of_others(column: Column, exact: bool) -> pd.Series:
+    kind = column.type
+    if exact and pa.types.is_integer(kind):
         signed = "Int64" if pa.types.is_signed_integer(kind) else "UInt64"
         return pd.Series(pd.array(column.to_pylist(), dtype=signed))
-    elif as_it_is and pa.types.is_floating(kind):
-        return column.to_pandas()
-    elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind):
-        return pd.Series(pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
-    else:
-        series = column.to_pandas()
-        # lists, bytes and the like would be objects, as texts are
-        return pd.Series(pd.arrays.ArrowExtensionArray(column)) if series.dtype == object else series
-    values = column.to_numpy(zero_copy_only=False) if len(column) else np.empty(0, dtype=object)
-    return pd.Series(values, dtype=object)
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind):
+        number = column if exact and pa.types.is_floating(kind) else pc.cast(column, pa.float64(), safe=False)
+        return pd.Series(number.to_numpy(zero_copy_only=False))
+    series = (pc.cast(column, pa.timestamp("s")) if pa.types.is_date(kind) else column).to_pandas()
+    # lists, bytes and the like would be objects, as texts are
+    return pd.Series(pd.arrays.ArrowExtensionArray(column)) if series.dtype == object else series
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -138,17 +153,14 @@ def to_frame(
     numbers: Collection[str] = (),
     exact: Collection[str] = (),
     commas: bool = False,
+    marks: Marks | None = None,
 ) -> pd.DataFrame:
-    """An Arrow table or batch as a DataFrame.
-
-    Columns of `numbers` become numbers where all their texts are; integers of `exact` ones stay integers. With `commas`
-    a comma in a number is a decimal comma.
-    """
-    names = batch.schema.names
-    series = [
-        to_series(batch.column(place), name in numbers, name in exact, commas) for place, name in enumerate(names)
-    ]
-    return pd.DataFrame(dict(zip(names, series)), index=pd.RangeIndex(batch.num_rows))
+    """An Arrow table or batch as a DataFrame, see `to_series`."""
+    series = {}
+    for place, name in enumerate(batch.schema.names):
+        own = (marks or {}).get(name, ())
+        series[name] = to_series(batch.column(place), name in numbers, name in exact, commas, own)
+    return pd.DataFrame(series, index=pd.RangeIndex(batch.num_rows))
 
 
 def as_numbers(
@@ -179,15 +191,13 @@ def as_numbers(
     """
     if kind_of(column) == "number":
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    what = f"values of type {column.dtype}"
     if kind_of(column) == "text":
         numbers = parsed(pa.array(column.to_numpy(dtype=object), pa.string(), from_pandas=True))
         if numbers is not None:
             return numbers.to_numpy(zero_copy_only=False).astype(np.float64)
-        bad = pd.to_numeric(column, errors="coerce").isna().to_numpy() & column.notna().to_numpy()
-        row = int(np.argmax(bad))
+        row = next(row for row, text in enumerate(column) if not pd.isna(text) and not is_number(text))
         what = f"{column.iloc[row]!r} in row {row_number(row)}"
-    else:
-        what = f"values of type {column.dtype}"
     raise TableError(
         f"The column {column.name!r} of {source} must hold numbers, as it did when the model was fitted, but holds "
         f"{what}; correct it, leave the cell empty, or name the text as missing with --missing-mark."
@@ -253,7 +263,7 @@ def holds_dates(column: pd.Series) -> bool:
     >>> holds_dates(pd.Series(["2024-03-01", None, "2024-04-01"], dtype=object)), holds_dates(pd.Series(["a", "b"]))
     (True, False)
     """
-    if pd.api.types.is_datetime64_any_dtype(column.dtype) or _is_arrow_date(column):
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return True
     texts = column.dropna()
     if kind_of(column) != "text" or not len(texts):
@@ -283,16 +293,11 @@ def as_days(column: pd.Series, source: str = "the table") -> np.ndarray:
     """
     if kind_of(column) == "text":
         texts = column.astype(object).where(column.notna(), None)
-        bad = [text for text in texts if text is not None and not is_date(str(text))]
-        if bad:
-            raise TableError(
-                f"The column {column.name!r} of {source} holds {bad[0]!r}, which is not a date; correct it."
-            )
-        first_day = _day_first(column, source)
-        column = pd.to_datetime(texts, format="mixed", dayfirst=first_day, utc=True)
-    elif kind_of(column) == "other":
-        column = pd.to_datetime(pd.Series(list(column), name=column.name), utc=True)
-    nanoseconds = column.astype("datetime64[ns, UTC]")
+        bad = next((text for text in texts if text is not None and not is_date(str(text))), None)
+        if bad is not None:
+            raise TableError(f"The column {column.name!r} of {source} holds {bad!r}, which is not a date; correct it.")
+        column = pd.to_datetime(texts, format="mixed", dayfirst=_day_first(column, source), utc=True)
+    nanoseconds = pd.to_datetime(column, utc=True).astype("datetime64[ns, UTC]")
     days = (nanoseconds - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
     return days.to_numpy(dtype=np.float64, na_value=np.nan)
 
@@ -321,10 +326,6 @@ def iso_date(days: float, with_time: bool = False) -> str:
     return text.removesuffix(":00") if with_time else text
 
 
-def _is_arrow_date(column: pd.Series) -> bool:
-    return any(word in str(column.dtype) for word in ("date32", "date64", "timestamp"))
-
-
 def _day_first(column: pd.Series, source: str) -> bool:
     """Whether the day comes before the month; ValueError where the values do not tell."""
     parts = [found for text in column.dropna().unique() if (found := _YEAR_LAST.fullmatch(str(text)))]
@@ -332,23 +333,16 @@ def _day_first(column: pd.Series, source: str) -> bool:
         return False
     first, second = (any(int(found[place]) > 12 for found in parts) for place in (1, 3))
     stops = all(found[2] == "." for found in parts)
-    if first and second:
+    if first == second and not (stops and not first):
+        which = "with the day first and with the month first" if first else "in which day or month may come first"
         raise TableError(
-            f"The column {column.name!r} of {source} holds dates with the day first and dates with the month first; "
-            "write all of them as 2024-12-31."
-        )
-    if not (first or second or stops):
-        raise TableError(
-            f"The column {column.name!r} of {source} holds dates such as {parts[0].string!r}, in which day or month "
-            "may come first; write them as 2024-12-31."
+            f"The column {column.name!r} of {source} holds dates such as {parts[0].string!r}, {which}; write all of "
+            "them as 2024-12-31."
         )
     return first or (stops and not second)
 
 
 # -- marks of missing values, such as "n.d." and 9999 ------------------------------------------------------------------
-
-#: The marks of each column.
-Marks = Mapping[str, Sequence[str]]
 
 
 def marks_by_column(given: Sequence[str], columns: Sequence[str], source: str) -> dict[str, list[str]]:
@@ -388,36 +382,3 @@ def marks_by_column(given: Sequence[str], columns: Sequence[str], source: str) -
         for name in where:
             marks[name].append(mark.strip())
     return {name: texts for name, texts in marks.items() if texts}
-
-
-def without_marks(table: pd.DataFrame, marks: Marks, *, codes: Collection[str] = (), commas: bool = False) -> None:
-    """Make marked values of a table missing, in place.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Numbers as float64, texts as objects.
-    marks : mapping from str to sequence of str
-        The marks of each column; columns that the table does not have are left out.
-    codes : collection of str, default=()
-        Columns whose texts stay texts; others become numbers where all other texts are.
-    commas : bool, default=False
-        Whether a comma in a number is a decimal comma.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"size": ["1.5", "n.d.", "9999"]}, dtype=object)
-    >>> without_marks(table, {"size": ["n.d.", "9999"]})
-    >>> table["size"].tolist()
-    [1.5, nan, nan]
-    """
-    for name, texts in marks.items():
-        if name not in table:
-            continue
-        column = table[name]
-        if kind_of(column) == "text":
-            kept = column.astype(object).where(column.notna() & ~column.astype(str).isin(list(texts)), None)
-            column = kept if name in codes else to_series(pa.array(kept, pa.string()), True, commas=commas)
-        if kind_of(column) == "number":
-            column = column.mask(column.isin([float(text) for text in texts if is_number(text)]))
-        table[name] = column

@@ -3,15 +3,16 @@
 A table is a data frame or a file.
 """
 
-from lvq.workflow.comparing import (
-    Comparison,
-    RankedModel,
-    TableComparison,
-    compare,
-    compare_models,
-    corrected_t_test,
-    holm,
-)
+try:
+    import pandas as _pandas  # noqa: F401
+    import pyarrow as _pyarrow  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f'lvq.workflow needs {error.name}, which is not installed: pip install "lvq[cli]".', name=error.name
+    ) from error
+
+from lvq.tables.header import TableError
+from lvq.workflow.comparing import Comparison, RankedModel, compare
 from lvq.workflow.demo import run_demo
 from lvq.workflow.fitting import Run, fit
 from lvq.workflow.pipeline import make_model
@@ -25,15 +26,12 @@ __all__ = [
     "PredictResult",
     "RankedModel",
     "Run",
-    "TableComparison",
+    "TableError",
     "TableOptions",
     "Validation",
     "compare",
-    "compare_models",
-    "corrected_t_test",
     "export_run",
     "fit",
-    "holm",
     "load_model",
     "make_model",
     "predict",

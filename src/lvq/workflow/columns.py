@@ -13,42 +13,32 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from lvq.tables import as_days, as_numbers, as_text, holds_dates, is_number, kind_of
-from lvq.tables.header import FIRST_ROW, MAX_LISTED, TableError, check_columns, listed
+from lvq.tables.header import MAX_LISTED, TableError, is_number, listed
+from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, kind_of
 
 MISSING_TEXT = "(missing)"  # the category of a missing string
+MISSING_CELL = "an empty cell, or a text such as NA or None"
 MIN_CLASS_ROWS = 5  # of a class: for training, thresholds and test
 MAX_FRACTIONAL_CLASSES = 20  # different values of a target with fractions; a measurement has more
-LARGEST = 1e150  # magnitude of a number; sums of squares of larger ones overflow
-IDENTIFIER = re.compile(
-    r"(^|[\W_])(id|nr|patient|subject|participant|person|customer|client|case|donor|animal|batch|group)s?([\W_]|$)",
-    flags=re.IGNORECASE,
-)  # in the name of a column that may tell which rows belong together
-MISSING_CELL = "an empty cell, or a text such as NA or None"
+LARGEST = 1e100  # magnitude of a number; sums of squares of larger ones may overflow, with a small unit too
 MAX_CATEGORIES = 100  # of a text column; names, notes and dates have more
-MANY_ROWS = 20  # from this number of rows on, strings that rarely repeat are names or notes
+MANY_ROWS = 20  # from this number of rows on, strings that rarely repeat are names, and integers that all differ too
 MOSTLY = 0.9  # of the values of a column of numbers; if the others are texts, they are errors or marks
 MAX_CELLS = 5  # in a message
 SENTENCE_WORDS, LONG_TEXT = 4, 40  # words, and characters, from which a text is a sentence
-_COMMA_NUMBER = re.compile(r"[-+]?[0-9]{1,3}(,[0-9]+)+(\.[0-9]+)?|[-+]?[0-9]+(\.[0-9]+)?")
-IDENTIFIER_ROWS = 20  # from this number of rows on, integers that all differ are an identifier
 HEAD_ROWS = 1000  # rows in which most columns show more values than classes
-MIN_ROWS, MAX_FRACTION = 3, 0.5
+MIN_CODE_ROWS, MAX_CODE_FRACTION = 3, 0.5  # of a code for missing values
 MIN_VALUES = 10  # different ones beside the codes
-MAX_CODES = 20  # at each end of a column
-_CODE = re.compile(r"0|-1|-?([789])\1*(\.\1+)?")
-
-
-def row_of_table(place: int) -> str:
-    """The name of a row in messages, by its position from 0."""
-    return f"row {place + FIRST_ROW}"
+_COMMA_NUMBER = re.compile(r"[-+]?[0-9]{1,3}(,[0-9]+)+(\.[0-9]+)?|[-+]?[0-9]+(\.[0-9]+)?")
+_REPEATED = [float(digit * length) for digit in "789" for length in range(1, 7)]  # 7, 77, ..., 999999
+CODES = [0.0, -1.0, 9.9, 99.9, 999.9, *_REPEATED, *(-number for number in _REPEATED)]  # usual for missing values
 
 
 @dataclass(frozen=True)
@@ -67,6 +57,8 @@ class Samples:
         Columns of categories.
     notes : tuple of str
         Notes on rows and columns that were left out, and warnings.
+    places : ndarray of int
+        Their positions in the table.
     """
 
     X: pd.DataFrame
@@ -74,30 +66,27 @@ class Samples:
     gaps: tuple[str, ...]
     texts: tuple[str, ...]
     notes: tuple[str, ...]
+    places: np.ndarray
 
 
 def prepare(
     table: pd.DataFrame,
     target: str,
     *,
-    drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
     dates: Sequence[str] = (),
     source: str = "the table",
     min_class_rows: int = MIN_CLASS_ROWS,
     groups: pd.Series | None = None,
-    row_name: Callable[[int], str] = row_of_table,
 ) -> Samples:
     """Extract features and classes from a table.
 
     Parameters
     ----------
     table : DataFrame
-        The whole table, with the column of classes.
+        The whole table, with the column of classes and those that may be features; its index names the rows.
     target : str
         The column of classes.
-    drop : sequence of str, default=()
-        Columns that are not features.
     categorical : sequence of str, default=()
         Columns of numbers, or of strings that look like notes, that are categories.
     dates : sequence of str, default=()
@@ -108,8 +97,6 @@ def prepare(
         Number of rows that every class must have.
     groups : Series, optional
         The group of each row; rows that repeat one of their own group are not noted.
-    row_name : callable, optional
-        The name of a row in messages, by its position in the table from 0; by default as a spreadsheet counts.
 
     Returns
     -------
@@ -124,9 +111,6 @@ def prepare(
     >>> list(samples.X), samples.texts, samples.notes
     (['size', 'kind'], ('kind',), ("Left out 1 column with the same value in all rows: 'same'.",))
     """
-    check_columns(table.columns, [target, *drop, *categorical, *dates], source)
-    if target in drop:
-        raise TableError(f"The column {target!r} is the target and cannot be left out.")
     if kind_of(table[target]) == "other":
         raise TableError(f"The column {target!r} of {source} must hold classes, got {table[target].dtype}.")
     labels = as_text(table[target])
@@ -139,35 +123,29 @@ def prepare(
         _check_classes(table[target], labels, target, source, min_class_rows)
     except TableError as error:
         problems.append(str(error))
-    places, kinds = np.flatnonzero(known), Kinds(set(categorical), set(dates), source, row_name)
-    features, more = _features(table.loc[known].drop(columns=[target, *drop]), places, kinds, problems)
+    places, kinds = np.flatnonzero(known), Kinds(set(categorical), set(dates), source)
+    features, more = _features(table.loc[known].drop(columns=target), places, kinds, problems)
     texts = tuple(name for name in features if kind_of(features[name]) == "text")
     gaps = tuple(name for name in features if kind_of(features[name]) == "number" and features[name].isna().any())
     repeated = _repeated(features.assign(**{target: labels[known]}), None if groups is None else groups[known])
     if repeated >= max(1, len(features) // 100):
         word = "1 row is a duplicate" if repeated == 1 else f"{repeated} rows are duplicates"
-        notes.append(f"{word} of another row, so some test rows may also be training rows; {_remedy(table, groups)}.")
+        notes.append(
+            f"{word} of another row, so some test rows may also be training rows; keep such rows together with "
+            "--group, or remove them if they are the same case."
+        )
     classes = labels[known].astype(str)
-    others = {*texts, *dates}
-    notes += [*more, *column_warnings(features, classes, others, listed), *code_notes(features, others, MAX_LISTED)]
-    return Samples(features, classes, gaps, texts, tuple(notes))
-
-
-def _remedy(table: pd.DataFrame, groups: pd.Series | None) -> str:
-    """What can be done about duplicates: groups, where a column may name them and they are not in use."""
-    names = [str(name) for name in table.columns if IDENTIFIER.search(str(name))]
-    if groups is None and names:
-        return f"--group {names[0]!r} keeps such rows together, if equal values of it belong together"
-    return "remove them from the table if they are the same case"
+    numbers = features.drop(columns=[name for name in features if name in {*texts, *dates}])
+    notes += [*more, *column_warnings(features, numbers, classes), *code_notes(numbers)]
+    return Samples(features, classes, gaps, texts, tuple(notes), places)
 
 
 def _repeated(rows: pd.DataFrame, groups: pd.Series | None) -> int:
     """Number of rows that repeat another one; with groups, one of another group, as groups are not split."""
-    repeated = int(rows.duplicated().sum()) if len(rows) else 0
+    repeated = int(rows.duplicated().sum())
     if groups is None or not repeated:
         return repeated
-    inside = pd.concat([rows, groups.set_axis(rows.index).rename("\0group")], axis=1)
-    return repeated - int(inside.duplicated().sum())
+    return repeated - int(rows.assign(**{"\0group": groups.to_numpy()}).duplicated().sum())
 
 
 def _counted(count: int, word: str) -> str:
@@ -211,19 +189,18 @@ class Kinds(NamedTuple):
     categorical: set[str]
     dates: set[str]
     source: str
-    row_name: Callable[[int], str]
 
-    def values(self, column: pd.Series, places: np.ndarray) -> np.ndarray:
+    def values(self, column: pd.Series) -> np.ndarray:
         """The values of a feature; TableError where they cannot be used."""
         if column.name in self.dates:
             return as_days(column, self.source)
         if column.name not in self.categorical:
-            check_not_dates(column, self.source)
+            _check_not_dates(column, self.source)
         if column.name in self.categorical or kind_of(column) == "text":
             if column.name not in self.categorical:
-                check_not_numbers(column, places, self.row_name, self.source)
+                _check_not_numbers(column, self.source)
             return _categories(column, self.source, checked=column.name not in self.categorical)
-        return _numbers(column, places, self)
+        return _numbers(column, self.source)
 
 
 def _features(
@@ -240,7 +217,7 @@ def _features(
             useless.setdefault(why, []).append(name)
             continue
         try:
-            kept[name] = kinds.values(column, places)
+            kept[name] = kinds.values(column)
         except TableError as error:
             problems.append(str(error))
             continue
@@ -277,14 +254,12 @@ def _useless(column: pd.Series, places: np.ndarray) -> str | None:
 def _categories(column: pd.Series, source: str, *, checked: bool) -> np.ndarray:
     texts = as_text(column)
     texts[[text is None for text in texts]] = MISSING_TEXT
-    different = set(texts)
-    if checked or len(different) > MAX_CATEGORIES:
-        check_texts(column, texts, different, MISSING_TEXT, source)
+    if checked or len(set(texts)) > MAX_CATEGORIES:
+        _check_texts(str(column.name), texts, source)
     return texts
 
 
-def _numbers(column: pd.Series, places: np.ndarray, kinds: Kinds) -> np.ndarray:
-    source = kinds.source
+def _numbers(column: pd.Series, source: str) -> np.ndarray:
     if kind_of(column) == "other":
         raise TableError(
             f"The column {column.name!r} of {source} holds values of type {column.dtype}, neither numbers nor texts; "
@@ -295,8 +270,8 @@ def _numbers(column: pd.Series, places: np.ndarray, kinds: Kinds) -> np.ndarray:
     if large.any():
         row = int(large.argmax())
         raise TableError(
-            f"The column {column.name!r} of {source} holds {values[row]:g} in {kinds.row_name(places[row])}, which "
-            "is too large to compute with; correct it or leave the cell empty."
+            f"The column {column.name!r} of {source} holds {values[row]:g} in row {column.index[row]}, which is "
+            "too large to compute with; correct it or leave the cell empty."
         )
     return values
 
@@ -304,8 +279,7 @@ def _numbers(column: pd.Series, places: np.ndarray, kinds: Kinds) -> np.ndarray:
 # -- problems of single columns ----------------------------------------------------------------------------------------
 
 
-def check_not_dates(column: pd.Series, source: str) -> None:
-    """Raise TableError for a column of dates."""
+def _check_not_dates(column: pd.Series, source: str) -> None:
     if holds_dates(column):
         first = column.dropna().iloc[0]
         raise TableError(
@@ -314,26 +288,14 @@ def check_not_dates(column: pd.Series, source: str) -> None:
         )
 
 
-def check_not_numbers(column: pd.Series, rows: np.ndarray, row_name: Callable[[int], str], source: str) -> None:
-    """Raise TableError for texts of which nearly all are numbers: the others are typing errors or marks.
-
-    Parameters
-    ----------
-    column : Series
-        Texts, None where one is missing.
-    rows : ndarray of int
-        The positions of its rows in the table, from 0.
-    row_name : callable
-        The name of a row, by its position.
-    source : str
-        Name of the table.
-    """
-    known = np.flatnonzero(column.notna())
-    values = column.iloc[known].astype(str).to_numpy()
+def _check_not_numbers(column: pd.Series, source: str) -> None:
+    """Raise TableError for texts of which nearly all are numbers: the others are typing errors or marks."""
+    known = column.dropna()
+    values = known.astype(str).to_numpy()
     others = np.array([not is_number(value) for value in values])
     if not others.any() or (~others).sum() < MOSTLY * len(values):
         return
-    cells = [(values[k], row_name(int(rows[known[k]]))) for k in np.flatnonzero(others)[:MAX_CELLS]]
+    cells = [(values[k], f"row {known.index[k]}") for k in np.flatnonzero(others)[:MAX_CELLS]]
     shown = ", ".join(f"{value!r} in {row}" for value, row in cells)
     more = f" and {others.sum() - MAX_CELLS} more" if others.sum() > MAX_CELLS else ""
     marks = " ".join(f"--missing-mark {f'{column.name}={value}'!r}" for value in dict(cells))
@@ -344,56 +306,38 @@ def check_not_numbers(column: pd.Series, rows: np.ndarray, row_name: Callable[[i
     )
 
 
-def check_texts(column: pd.Series, texts: np.ndarray, different: Collection[str], missing: str, source: str) -> None:
-    """Raise TableError for strings that are no categories.
-
-    Parameters
-    ----------
-    column : Series
-        The column, for its name.
-    texts : ndarray of str
-        Its values, with the text of a missing value.
-    different : collection of str
-        The different ones.
-    missing : str
-        The text of a missing value.
-    source : str
-        Name of the table.
-    """
-    name, values = column.name, sorted(set(different) - {missing})
-    n_known = int((texts != missing).sum())
-    first = next(text for text in texts if text != missing) if values else missing
-    what = f"The column {name!r} of {source}"
-    leave = f"leave it out with --drop {name!r}"
-    if values and all(_COMMA_NUMBER.fullmatch(value) for value in values) and any("," in value for value in values):
+def _check_texts(name: str, texts: np.ndarray, source: str) -> None:
+    """Raise TableError for strings that are no categories; a missing one is `MISSING_TEXT`."""
+    known = [text for text in texts if text != MISSING_TEXT]
+    values = sorted(set(known))
+    what, leave = f"The column {name!r} of {source}", f"leave it out with --drop {name!r}"
+    if any("," in value for value in values) and all(_COMMA_NUMBER.fullmatch(value) for value in values):
         comma = next(value for value in values if "," in value)
         raise TableError(
             f"{what} holds numbers with a comma, such as {comma!r}, which may be decimal commas or separators of "
             "thousands; write them with a decimal point and without separators, or delimit the columns by semicolons."
         )
-    if len(different) > MAX_CATEGORIES:
-        stray = stray_text(values)
-        example = repr(first) if stray is None else f"{stray!r} among numbers"
-        repeated = stray is None and len(different) < n_known
+    stray = stray_text(values)
+    rows = f"{len(set(texts))} different texts in {len(texts)} rows, such as"
+    if len(set(texts)) > MAX_CATEGORIES:
+        example = repr(known[0]) if stray is None else f"{stray!r} among numbers"
+        repeated = stray is None and len(values) < len(known)
         group = f", or, where rows of one text belong together, name it with --group {name!r}" if repeated else ""
         raise TableError(
-            f"{what} holds {len(different)} different texts, such as {example}, but at most {MAX_CATEGORIES} "
-            f"categories are allowed; {leave}, or convert it to numbers or fewer categories{group}."
+            f"{what} holds {rows} {example}, but at most {MAX_CATEGORIES} categories are allowed; {leave}, or convert "
+            f"it to numbers or fewer categories{group}."
         )
-    if len(different) == len(texts):
+    named = len(known) >= MANY_ROWS and 2 * len(values) > len(known) and stray is None
+    if named or len(set(texts)) == len(texts):
         raise TableError(
-            f"{what} has a different text in every row, such as {first!r}, so it identifies rows; {leave}."
+            f"{what} holds {rows} {known[0]!r}, so it names rows rather than categories; {leave}, or use it with "
+            f"--categorical {name!r}."
         )
-    if n_known >= MANY_ROWS and 2 * len(values) > n_known and stray_text(values) is None:
+    sentences = [value for value in values if is_sentence(value)]
+    if 2 * len(sentences) > len(values):
         raise TableError(
-            f"{what} has {len(values)} different texts in {n_known} rows, such as {first!r}, so it names rows rather "
-            f"than categories; {leave}, or use it with --categorical {name!r}."
-        )
-    if 2 * sum(map(is_sentence, values)) > len(values):
-        example = next(value for value in values if is_sentence(value))
-        raise TableError(
-            f"{what} holds free text, such as {example!r}; {leave}, or use its texts as categories with --categorical "
-            f"{name!r}."
+            f"{what} holds free text, such as {sentences[0]!r}; {leave}, or use its texts as categories with "
+            f"--categorical {name!r}."
         )
 
 
@@ -412,64 +356,36 @@ def is_sentence(text: str) -> bool:
 # -- columns that perhaps should not be features -----------------------------------------------------------------------
 
 
-def column_warnings(
-    features: pd.DataFrame, labels: np.ndarray, texts: Collection[str], listed: Callable[[list[str]], str]
-) -> list[str]:
-    """Warnings about columns that may identify rows or classes.
-
-    Parameters
-    ----------
-    features : DataFrame
-        Numbers as float64, categories as texts.
-    labels : ndarray of str
-        The classes of its rows.
-    texts : collection of str
-        The columns of categories, and of dates.
-    listed : callable
-        Formats a list of names.
-
-    Returns
-    -------
-    warnings : list of str
+def column_warnings(features: pd.DataFrame, numbers: pd.DataFrame, labels: np.ndarray) -> list[str]:
+    """Warnings about columns that may identify rows or classes, and classes that may be one.
 
     Examples
     --------
-    >>> import numpy as np, pandas as pd
     >>> table = pd.DataFrame({"patient": np.arange(1000.0, 1020.0), "code": np.arange(20) % 2 + 7.0})
-    >>> for warning in column_warnings(table, np.array(["ill", "well"] * 10), (), str):
+    >>> for warning in column_warnings(table, table, np.array(["ill", "well"] * 10)):
     ...     print(warning)
-    Every row has a different integer in ['patient']: if it identifies the rows, leave it out with --drop.
-    Each class has its own value of ['code']: if it is known only after the class, leave it out with --drop.
+    Every row has a different integer in 'patient': if it identifies the rows, leave it out with --drop.
+    Each class has its own value of 'code': if it is known only after the class, leave it out with --drop.
     """
     codes, classes = pd.factorize(labels)
-    identifiers = [name for name in features if name not in texts and _is_identifier(features[name].to_numpy())]
+    identifiers = [name for name in numbers if _is_identifier(numbers[name].to_numpy())]
     equivalents = [name for name in features if _determines_class(features[name], codes, len(classes))]
     suspects = (
         ("Every row has a different integer in", identifiers, "if it identifies the rows"),
         ("Each class has its own value of", equivalents, "if it is known only after the class"),
     )
     found = [f"{what} {listed(names)}: {when}, leave it out with --drop." for what, names, when in suspects if names]
+    spellings = pd.Series(sorted(classes)).groupby([name.casefold() for name in sorted(classes)]).agg(list)
     return found + [
         f"The classes {listed(names)} differ only in upper and lower case: if they are one, correct the table."
-        for names in _alike(classes.tolist())
+        for names in spellings
+        if len(names) > 1
     ]
 
 
-def _alike(names: list[str]) -> list[list[str]]:
-    """Names that are equal but for upper and lower case."""
-    groups: dict[str, list[str]] = {}
-    for name in sorted(names):
-        groups.setdefault(name.casefold(), []).append(name)
-    return [group for group in groups.values() if len(group) > 1]
-
-
 def _is_identifier(values: np.ndarray) -> bool:
-    return bool(
-        len(values) >= IDENTIFIER_ROWS
-        and np.isfinite(values).all()
-        and (values == np.round(values)).all()
-        and len(np.unique(values)) == len(values)
-    )
+    whole = np.isfinite(values).all() and (values == np.round(values)).all()
+    return bool(len(values) >= MANY_ROWS and whole and len(np.unique(values)) == len(values))
 
 
 def _determines_class(column: pd.Series, codes: np.ndarray, n_classes: int) -> bool:
@@ -495,40 +411,24 @@ def stray_text(texts: Collection[str]) -> str | None:
 # -- codes for missing values ------------------------------------------------------------------------------------------
 
 
-def code_notes(features: pd.DataFrame, texts: Collection[str], limit: int) -> list[str]:
+def code_notes(numbers: pd.DataFrame) -> list[str]:
     """Notes on values that look like codes for missing ones.
-
-    Parameters
-    ----------
-    features : DataFrame
-        Numbers as float64, categories as texts.
-    texts : collection of str
-        The columns of categories, and of dates.
-    limit : int
-        Number of notes; one more tells how many were left out.
-
-    Returns
-    -------
-    notes : list of str
 
     Examples
     --------
     >>> table = pd.DataFrame({"glucose": [0.0, 0.0, 0.0, *np.arange(80.0, 120.0)]})
-    >>> for note in code_notes(table, (), 8):
+    >>> for note in code_notes(table):
     ...     print(note)
     'glucose' is 0 in 3 rows, far from its other values (80 to 119): if 0 means missing, use --missing-mark 'glucose=0'.
     """
-    notes = []
-    for name in features:
-        if name in texts:
-            continue
-        for code, count, low, high in missing_codes(features[name].to_numpy()):
-            notes.append(
-                f"{name!r} is {code} in {count} rows, far from its other values ({low:g} to {high:g}): if {code} means "
-                f"missing, use --missing-mark {f'{name}={code}'!r}."
-            )
-    if len(notes) > limit:
-        notes[limit:] = [f"{len(notes) - limit} more values look like codes for missing ones."]
+    notes = [
+        f"{name!r} is {code} in {count} rows, far from its other values ({low:g} to {high:g}): if {code} means "
+        f"missing, use --missing-mark {f'{name}={code}'!r}."
+        for name in numbers
+        for code, count, low, high in missing_codes(numbers[name].to_numpy())
+    ]
+    if len(notes) > MAX_LISTED:
+        notes[MAX_LISTED:] = [f"{len(notes) - MAX_LISTED} more values look like codes for missing ones."]
     return notes
 
 
@@ -542,29 +442,13 @@ def missing_codes(values: np.ndarray) -> list[tuple[str, int, float, float]]:
     """
     finite = values[np.isfinite(values)]
     different, counts = np.unique(finite, return_counts=True)
-    named = [format(value, ".15g") for value in different[[0, -1]]] if len(different) > MIN_VALUES else []
-    if not any(_CODE.fullmatch(text) for text in named):  # a code is outside of the other values
+    coded = np.isin(different, CODES)
+    usual = different[~coded]
+    if not coded.any() or len(usual) < MIN_VALUES:
         return []
-    coded = np.zeros(len(different), dtype=bool)
-    for place in {*range(len(different))[:MAX_CODES], *range(len(different))[-MAX_CODES:]}:
-        coded[place] = _CODE.fullmatch(format(different[place], ".15g")) is not None
-    far = coded & _far(different, counts, ~coded)
-    far &= _far(different, counts, ~far)  # by all values that are not as far as a code
-    if not far.any():
-        return []
-    low, high = different[~far][[0, -1]]
-    found = far & (counts >= MIN_ROWS) & (counts <= MAX_FRACTION * len(finite))
-    return [
-        (format(value, ".15g"), int(count), float(low), float(high))
-        for value, count in zip(different[found], counts[found])
-    ]
-
-
-def _far(different: np.ndarray, counts: np.ndarray, usual: np.ndarray) -> np.ndarray:
-    """Which of the different values are far from the usual ones, all of which are on one side."""
-    others = different[usual]
-    if len(others) < MIN_VALUES:
-        return np.zeros(len(different), dtype=bool)
-    quartiles = np.quantile(np.repeat(others, counts[usual]), [0.25, 0.75])
-    enough = max(2 * np.diff(others).max(), (quartiles[1] - quartiles[0]) / 2)
-    return np.maximum(others[0] - different, different - others[-1]) > enough
+    quartiles = np.quantile(finite[~np.isin(finite, CODES)], [0.25, 0.75])
+    enough = max(2 * np.diff(usual).max(), (quartiles[1] - quartiles[0]) / 2)
+    far = np.maximum(usual[0] - different, different - usual[-1]) > enough
+    found = coded & far & (counts >= MIN_CODE_ROWS) & (counts <= MAX_CODE_FRACTION * len(finite))
+    low, high = different[~found][[0, -1]].tolist()
+    return [(f"{value:.15g}", int(count), low, high) for value, count in zip(different[found], counts[found])]

@@ -14,19 +14,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import RepeatedStratifiedKFold
-from sklearn.utils import _safe_indexing, indexable
-from sklearn.utils.validation import column_or_1d
 
-from lvq.estimators.cross_fit import group_folds
 from lvq.estimators.find_model import find_model
 from lvq.estimators.registry import ESTIMATORS, short_name
-from lvq.tables import TableError
-from lvq.typing import Fold, Labels, MatrixLike
-from lvq.workflow.columns import Samples
+from lvq.tables.header import TableError
+from lvq.typing import Fold, Labels
 from lvq.workflow.design import Design, inner_folds
 from lvq.workflow.pipeline import make_model, make_pipeline_for
 from lvq.workflow.study import TableOptions, Tables, make_study
@@ -39,27 +35,13 @@ COMPARED = tuple(short_name(name) for name in ESTIMATORS if name != "LVQClassifi
 MAX_SVM_ROWS = 10_000  # its time grows with the square of the rows
 LEVEL = 0.05
 FEW_SPLITS = 10  # with fewer the test finds large differences only
-NO_OPTIONS = TableOptions()
 
 
 def corrected_t_test(differences: ArrayLike, n_train: int, n_test: int) -> float:
     """P-value of the hypothesis that two models are equally good, from their scores on the same splits.
 
-    Parameters
-    ----------
-    differences : array-like of shape (n_splits,)
-        Score of one model minus that of the other, for each split.
-    n_train, n_test : int
-        Training and test samples of a split.
-
-    Returns
-    -------
-    p_value : float
-        Two-sided; 1 where all differences are 0.
-
-    References
-    ----------
-    C. Nadeau, Y. Bengio, Inference for the generalization error, Machine Learning 52, 2003.
+    C. Nadeau, Y. Bengio, Inference for the generalization error, Machine Learning 52, 2003. Two-sided; 1 where all
+    differences are 0.
 
     Examples
     --------
@@ -69,11 +51,6 @@ def corrected_t_test(differences: ArrayLike, n_train: int, n_test: int) -> float
     from scipy.stats import t
 
     values = np.asarray(differences, dtype=np.float64)
-    if values.ndim != 1 or len(values) < 2 or n_train < 1 or n_test < 1:
-        raise ValueError(
-            "corrected_t_test needs the differences of at least 2 splits and samples in both parts of each, got "
-            f"{values.shape} differences, n_train={n_train} and n_test={n_test}."
-        )
     mean = float(values.mean())
     spread = np.sqrt((1 / len(values) + n_test / n_train) * values.var(ddof=1))
     if spread <= 1e-12 * max(abs(mean), 1e-300):  # the same difference in every split
@@ -82,21 +59,9 @@ def corrected_t_test(differences: ArrayLike, n_train: int, n_test: int) -> float
 
 
 def holm(p_values: ArrayLike) -> Floats:
-    """P-values adjusted for multiple tests, by Holm's step-down procedure.
+    """P-values adjusted for multiple tests by the step-down procedure of S. Holm, Scand. J. Statistics 6, 1979.
 
-    Parameters
-    ----------
-    p_values : array-like of shape (n_tests,)
-        One for each test.
-
-    Returns
-    -------
-    adjusted : ndarray of shape (n_tests,)
-        Adjusted values; those below a level are significant at that family-wise error rate.
-
-    References
-    ----------
-    S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6, 1979.
+    Those below a level are significant at that family-wise error rate.
 
     Examples
     --------
@@ -139,76 +104,182 @@ class RankedModel:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Result of `compare_models`.
+    """Result of `compare`.
 
     Attributes
     ----------
     ranking : tuple of RankedModel
-        By decreasing mean accuracy, then by number of prototypes.
+        By decreasing mean accuracy, then by number of prototypes; GLVQ with two prototypes per class is named
+        "glvq, 2".
     scores : dict from str to ndarray of shape (n_splits,)
         Accuracies of each model, on the same splits.
     failures : dict from str to str
         Error messages of models that could not be fitted.
+    largest_class : float
+        Fraction of the rows in the most frequent class: the accuracy of always predicting it.
+    n_samples, n_classes, n_features, n_splits : int
+        Size of the table, and number of splits.
+    notes : list of str
+        Notes on rows and columns that were left out, and warnings.
+    design : str
+        How the rows were split.
     """
 
     ranking: tuple[RankedModel, ...]
     scores: dict[str, Floats]
     failures: dict[str, str]
+    largest_class: float
+    n_samples: int
+    n_classes: int
+    n_features: int
+    n_splits: int
+    notes: list[str]
+    design: str
+
+    @property
+    def verdict(self) -> str:
+        """Which models are worse than the best, and whether the splits are enough to tell.
+
+        Examples
+        --------
+        >>> ranked = RankedModel("a", 0.9, 0.01, 2, 0.1, 1.0), RankedModel("b", 0.7, 0.01, 2, 0.1, 0.001)
+        >>> Comparison(ranked, {}, {}, 0.5, 9, 2, 1, 15, [], "").verdict[:22]
+        'Worse than the best: b'
+        """
+        others = self.ranking[1:]
+        worse = [row.name for row in others if row.p_value < LEVEL]
+        test = f"corrected resampled t-test, adjusted by Holm, at {LEVEL:g}"
+        found = f"Worse than the best: {', '.join(worse)}" if worse else "No model is shown to be worse than the best"
+        unclear = len(worse) < len(others) and self.n_splits < FEW_SPLITS
+        few = f" {self.n_splits} splits are few for this test: raise --folds or --repeats." if unclear else ""
+        return f"{found} ({test}).{few}"
 
 
-def compare_models(
-    models: Mapping[str, BaseEstimator],
-    X: MatrixLike,
-    y: ArrayLike,
+def compare(
+    table: Tables,
+    target: str,
     *,
+    group: str | None = None,
+    time: str | None = None,
+    models: Sequence[str] | Mapping[str, BaseEstimator] = COMPARED,
+    prototypes: Sequence[int] = (),
     folds: int = 5,
-    repeats: int = 3,
-    seed: int | None = 0,
-    groups: ArrayLike | None = None,
-    splits: Sequence[Fold] | None = None,
+    repeats: int | None = None,
+    others: bool = True,
+    options: TableOptions | None = None,
+    seed: int = 0,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Compare models by repeated stratified cross-validation, all on the same splits.
+    """Compare models on a table by repeated stratified cross-validation, all on the same splits.
 
     Parameters
     ----------
-    models : mapping from str to estimator
-        Any classifiers; they are cloned.
-    X : array-like of shape (n_samples, n_features)
-        Samples.
-    y : array-like of shape (n_samples,)
-        Their classes.
-    folds, repeats : int, default=5 and 3
-        Number of folds and of repetitions.
-    seed : int or None, default=0
-        Random state of the folds.
-    groups : array-like of shape (n_samples,), optional
-        Groups, such as patients, that no fold splits.
-    splits : sequence of (train, test), optional
-        At least 2 splits, such as those in the order of time, instead of what `folds`, `repeats` and `groups` make.
+    table : DataFrame, path, or a sequence of them
+        As in `lvq.workflow.fit`.
+    target : str
+        The column of classes.
+    group : str, optional
+        A column of groups, such as patients, that no fold splits. It is not a feature.
+    time : str, optional
+        A column of dates or numbers. Each fold is tested on rows later than those it was trained on; as there is one
+        order of time, folds are not repeated. It is not a feature.
+    models : sequence of str, or mapping from str to estimator
+        Names that `make_model` accepts, by default every estimator once; or any classifiers by name.
+    prototypes : sequence of int, default=()
+        Numbers of prototypes for each class; every named model is fitted with each. By default those of the models.
+    folds : int, default=5
+        Number of folds.
+    repeats : int, optional
+        Number of repetitions with other folds: 3, or 1 with `time`.
+    others : bool, default=True
+        Whether logistic regression, a random forest and a support vector machine of scikit-learn are compared too.
+    options : TableOptions, optional
+        Which columns are features, categories or dates, and which values are missing.
+    seed : int, default=0
+        Seed of all random numbers.
     progress : callable, optional
-        Called with (name of the model, fits done, number of fits) before each fit and at the end.
+        Called with (model, number of fits done, number of fits) before each fit and at the end.
 
     Returns
     -------
-    comparison : Comparison
+    found : Comparison
         A model that raises a ValueError in a split is in `failures` and not in the ranking.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from lvq import GLVQ
-    >>> X, y = load_iris(return_X_y=True)
-    >>> models = {"one": GLVQ(random_state=0), "three": GLVQ(n_prototypes=3, random_state=0)}
-    >>> found = compare_models(models, X, y, folds=3, repeats=1)
+    >>> frame = load_iris(as_frame=True).frame
+    >>> found = compare(frame, "target", models=["glvq"], prototypes=[1, 3], folds=3, repeats=1, others=False)
     >>> sorted((model.name, model.n_prototypes) for model in found.ranking)
-    [('one', 3.0), ('three', 9.0)]
+    [('glvq, 1', 3.0), ('glvq, 3', 9.0)]
     """
-    X, labels = indexable(X, column_or_1d(y))
-    if splits is None:
-        splits = _random_splits(X, labels, folds, repeats, seed, groups)
+    repeats = (3 if time is None else 1) if repeats is None else repeats
+    if folds < 2 or repeats < 1:
+        raise ValueError(f"folds must be 2 or more and repeats 1 or more, got {folds} and {repeats}.")
+    if time is not None and repeats > 1:
+        raise ValueError(
+            f"repeats (--repeats) must be 1 with time (--time), got {repeats}: there is one order of time, so folds "
+            "cannot be drawn again; raise folds (--folds) for more splits."
+        )
+    named = dict(models) if isinstance(models, Mapping) else _named_models(models, prototypes, seed)
+    study = make_study(table, target, options, group=group, time=time, min_class_rows=max(folds, 2))
+    samples = study.samples
+    named |= _scikit_learn(len(samples.y), seed) if others else {}
+    splits, design = _splits(samples.y, study.design, folds, repeats, seed)
+    pipelines = {name: make_pipeline_for(samples, model) for name, model in named.items()}
+    ranking, scores, failures = compare_models(pipelines, samples.X, samples.y, splits, progress)
+    counts = np.unique(samples.y, return_counts=True)[1]
+    return Comparison(
+        ranking, scores, failures, largest_class=float(counts.max() / counts.sum()), n_samples=len(samples.y),
+        n_classes=len(counts), n_features=samples.X.shape[1], n_splits=len(splits), notes=list(samples.notes),
+        design=design,
+    )  # fmt: skip
+
+
+def _named_models(names: Sequence[str], prototypes: Sequence[int], seed: int) -> dict[str, BaseEstimator]:
+    if not prototypes:
+        return {name: make_model(name, seed=seed) for name in names}
+    return {f"{name}, {k}": make_model(name, prototypes=k, seed=seed) for name in names for k in prototypes}
+
+
+def _scikit_learn(n_rows: int, seed: int) -> dict[str, BaseEstimator]:
+    """Well known classifiers with their defaults."""
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import SVC
+
+    found = {
+        "logistic regression": LogisticRegression(max_iter=1000),
+        "random forest": RandomForestClassifier(random_state=seed),
+    }
+    return found | ({"RBF-SVM": SVC()} if n_rows <= MAX_SVM_ROWS else {})
+
+
+def _splits(y: Labels, design: Design, folds: int, repeats: int, seed: int) -> tuple[list[Fold], str]:
+    """The splits, and how the rows were split."""
+    generator = np.random.RandomState(seed)
+    splits = [split for _ in range(repeats) for split in inner_folds(y, design, folds, generator)]
+    if design.times is None:
+        whole = "" if design.groups is None else " of whole groups"
+        again = "" if repeats == 1 else f", repeated {repeats} times"
+        return splits, f"{folds} folds{whole}{again}"
     if len(splits) < 2:
-        raise ValueError(f"splits of compare_models must be 2 or more, got {len(splits)}; leave it out, or split more.")
+        raise TableError(
+            f"Only one of {folds} splits in the order of time leaves two rows or more of each class to train on; raise "
+            "--folds, or choose a time column in which the classes alternate."
+        )
+    apart = "" if design.groups is None else "; training rows of a group that is tested are left out"
+    return splits, f"{len(splits)} splits, each tested on later rows than those it was trained on{apart}"
+
+
+def compare_models(
+    models: Mapping[str, BaseEstimator],
+    X: pd.DataFrame,
+    y: Labels,
+    splits: Sequence[Fold],
+    progress: Progress | None = None,
+) -> tuple[tuple[RankedModel, ...], dict[str, Floats], dict[str, str]]:
+    """Ranking, scores and failures of models on two splits or more, see `Comparison`."""
     scores: dict[str, Floats] = {}
     failures: dict[str, str] = {}
     counts: dict[str, tuple[float, float]] = {}
@@ -219,7 +290,7 @@ def compare_models(
             for done, split in enumerate(splits):
                 if progress is not None:
                     progress(name, position * len(splits) + done, total)
-                results.append(_one_split(model, X, labels, *split))
+                results.append(one_split(model, X, y, *split))
         except ValueError as error:  # incompatible parameters, or too few samples for the prototypes
             failures[name] = str(error)
             continue
@@ -228,30 +299,21 @@ def compare_models(
     if progress is not None:
         progress("", total, total)
     n_train, n_test = (max(1, int(np.mean([len(rows) for rows in parts]))) for parts in zip(*splits))
-    return Comparison(_ranking(scores, counts, n_train, n_test), scores, failures)
+    return _ranking(scores, counts, n_train, n_test), scores, failures
 
 
-def _random_splits(
-    X: MatrixLike, y: Labels, folds: int, repeats: int, seed: int | None, groups: ArrayLike | None
-) -> list[Fold]:
-    if groups is None:
-        return list(RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed).split(X, y))
-    seeds = np.random.RandomState(seed).randint(2**31 - 1, size=repeats)
-    return [split for number in seeds for split in group_folds(y, groups, folds, int(number))]
-
-
-def _one_split(
-    model: BaseEstimator, X: MatrixLike, y: Labels, train: NDArray[np.intp], test: NDArray[np.intp]
+def one_split(
+    model: BaseEstimator, X: pd.DataFrame, y: Labels, train: NDArray[np.intp], test: NDArray[np.intp]
 ) -> tuple[float, float, float]:
-    """Accuracy, number of prototypes and time of the fit in seconds."""
+    """Accuracy, number of prototypes (NaN for none) and time of the fit in seconds."""
     fresh = clone(model)
     start = clock.perf_counter()
     with warnings.catch_warnings():  # a model that has not converged is compared too
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="Found unknown categories")
-        fresh.fit(_safe_indexing(X, train), y[train])
+        fresh.fit(X.iloc[train], y[train])
         seconds = clock.perf_counter() - start
-        correct = np.asarray(fresh.predict(_safe_indexing(X, test))) == y[test]
+        correct = np.asarray(fresh.predict(X.iloc[test])) == y[test]
     found = find_model(fresh)
     return float(correct.mean()), float("nan") if found is None else len(found.model.prototypes), seconds
 
@@ -267,164 +329,3 @@ def _ranking(
         RankedModel(name, float(scores[name].mean()), float(scores[name].std(ddof=1)), *counts[name], float(p_value))
         for name, p_value in zip(order, [1.0, *holm(tests)])
     )
-
-
-# -- tables ------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class TableComparison:
-    """Result of `compare`.
-
-    Attributes
-    ----------
-    comparison : Comparison
-        Scores and ranking; GLVQ with two prototypes per class is named "glvq, 2".
-    largest_class : float
-        Fraction of the rows in the most frequent class: the accuracy of always predicting it.
-    n_samples, n_classes, n_features : int
-        Size of the table.
-    notes : list of str
-        Notes on rows and columns that were left out, and warnings.
-    design : str
-        How the rows were split.
-    n_splits : int
-        Number of splits.
-    """
-
-    comparison: Comparison
-    largest_class: float
-    n_samples: int
-    n_classes: int
-    n_features: int
-    notes: list[str]
-    design: str
-    n_splits: int
-
-    @property
-    def verdict(self) -> str:
-        """Which models are worse than the best, and whether the splits are enough to tell.
-
-        Examples
-        --------
-        >>> ranked = RankedModel("a", 0.9, 0.01, 2, 0.1, 1.0), RankedModel("b", 0.7, 0.01, 2, 0.1, 0.001)
-        >>> TableComparison(Comparison(ranked, {}, {}), 0.5, 9, 2, 1, [], "", 15).verdict[:22]
-        'Worse than the best: b'
-        """
-        others = self.comparison.ranking[1:]
-        worse = [row.name for row in others if row.p_value < LEVEL]
-        test = f"corrected resampled t-test, adjusted by Holm, at {LEVEL:g}"
-        found = f"Worse than the best: {', '.join(worse)}" if worse else "No model is shown to be worse than the best"
-        unclear = len(worse) < len(others) and self.n_splits < FEW_SPLITS
-        few = f" {self.n_splits} splits are few for this test: raise --folds or --repeats." if unclear else ""
-        return f"{found} ({test}).{few}"
-
-
-def compare(
-    table: Tables,
-    target: str,
-    *,
-    group: str | None = None,
-    time: str | None = None,
-    models: Sequence[str] = COMPARED,
-    prototypes: Sequence[int] = (),
-    folds: int = 5,
-    repeats: int | None = None,
-    others: bool = True,
-    options: TableOptions = NO_OPTIONS,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> TableComparison:
-    """Compare models on a table by repeated cross-validation.
-
-    Parameters
-    ----------
-    table : DataFrame, path, or a sequence of them
-        As in `lvq.workflow.fit`.
-    target : str
-        The column of classes.
-    group : str, optional
-        A column of groups, such as patients, that no fold splits. It is not a feature.
-    time : str, optional
-        A column of dates or numbers. Each fold is tested on rows later than those it was trained on; as there is one
-        order of time, folds are not repeated. It is not a feature.
-    models : sequence of str
-        Names that `make_model` accepts; by default every estimator once.
-    prototypes : sequence of int, default=()
-        Numbers of prototypes for each class; every model is fitted with each. By default those of the models.
-    folds : int, default=5
-        Number of folds.
-    repeats : int, optional
-        Number of repetitions with other folds: 3, or 1 with `time`.
-    others : bool, default=True
-        Whether logistic regression, a random forest and a support vector machine of scikit-learn are compared too.
-    options : TableOptions, optional
-        Which columns are features, categories or dates, and which values are missing.
-    seed : int, default=0
-        Seed of all random numbers.
-    progress : callable, optional
-        Called with (model, number of fits done, number of fits).
-
-    Returns
-    -------
-    found : TableComparison
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> frame = load_iris(as_frame=True).frame
-    >>> found = compare(frame, "target", models=["glvq", "gmlvq"], folds=3, repeats=1, others=False)
-    >>> sorted(model.name for model in found.comparison.ranking)
-    ['glvq', 'gmlvq']
-    """
-    repeats = (3 if time is None else 1) if repeats is None else repeats
-    if folds < 2 or repeats < 1:
-        raise ValueError(f"folds must be 2 or more and repeats 1 or more, got {folds} and {repeats}.")
-    if time is not None and repeats > 1:
-        raise ValueError(
-            f"repeats (--repeats) must be 1 with time (--time), got {repeats}: there is one order of time, so folds "
-            "cannot be drawn again; raise folds (--folds) for more splits."
-        )
-    named = {name: make_model(name, seed=seed) for name in models}
-    if prototypes:
-        named = {f"{name}, {k}": make_model(name, prototypes=k, seed=seed) for name in models for k in prototypes}
-    study = make_study(table, target, options, group=group, time=time, min_class_rows=max(folds, 2))
-    samples = study.samples
-    named |= _scikit_learn(samples, seed) if others else {}
-    splits, design = _splits(samples, study.design, folds, repeats, seed)
-    pipelines = {name: make_pipeline_for(samples, model) for name, model in named.items()}
-    comparison = compare_models(pipelines, samples.X, samples.y, splits=splits, progress=progress)
-    counts = np.unique(samples.y, return_counts=True)[1]
-    sizes = len(samples.y), len(counts), samples.X.shape[1]
-    largest = float(counts.max() / counts.sum())
-    return TableComparison(comparison, largest, *sizes, list(samples.notes), design, len(splits))
-
-
-def _scikit_learn(samples: Samples, seed: int) -> dict[str, BaseEstimator]:
-    """Well known classifiers with their defaults."""
-    from sklearn.ensemble import RandomForestClassifier
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.svm import SVC
-
-    found = {
-        "logistic regression": LogisticRegression(max_iter=1000),
-        "random forest": RandomForestClassifier(random_state=seed),
-    }
-    return found | ({"RBF-SVM": SVC()} if len(samples.y) <= MAX_SVM_ROWS else {})
-
-
-def _splits(samples: Samples, design: Design, folds: int, repeats: int, seed: int) -> tuple[list[Fold], str]:
-    """The splits, and how the rows were split."""
-    if design.times is None:
-        whole = "" if design.groups is None else " of whole groups"
-        again = "" if repeats == 1 else f", repeated {repeats} times"
-        splits = _random_splits(samples.X, samples.y, folds, repeats, seed, design.groups)
-        return splits, f"{folds} folds{whole}{again}"
-    splits = inner_folds(samples.y, design, folds, seed)
-    if len(splits) < 2:
-        raise TableError(
-            f"Only one of {folds} splits in the order of time leaves two rows or more of each class to train on; raise "
-            "--folds, or choose a time column in which the classes alternate."
-        )
-    apart = "" if design.groups is None else "; training rows of a group that is tested are left out"
-    return splits, f"{len(splits)} splits, each tested on later rows than those it was trained on{apart}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from lvq._files import write_folder_atomically
+from lvq._files import check_folder, write_folder_atomically
 from lvq.workflow.fitting import Progress, Run, fit, quiet
 from lvq.workflow.predicting import PredictResult, predict
-from lvq.workflow.runs import FILES, check_folder
+from lvq.workflow.runs import FILES
 from lvq.workflow.study import TableOptions
 
 TABLE, PREDICTIONS = "wdbc.csv", "predictions.csv"

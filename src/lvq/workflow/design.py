@@ -9,16 +9,17 @@ Rules:
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from lvq.estimators.cross_fit import group_folds
-from lvq.tables import TableError, as_days, as_numbers, as_text, holds_dates, iso_date, kind_of
-from lvq.tables.header import listed
+from lvq.tables.header import TableError, listed
+from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, iso_date, kind_of
 from lvq.typing import Fold
 from lvq.workflow.columns import MISSING_CELL, Samples
 
@@ -114,12 +115,12 @@ def split_rows(
 
     Examples
     --------
-    >>> samples = Samples(pd.DataFrame({"size": range(8)}), np.array(["a", "b"] * 4), (), (), ())
+    >>> samples = Samples(pd.DataFrame({"size": range(8)}), np.array(["a", "b"] * 4), (), (), (), np.arange(8))
     >>> train, test, notes = split_rows(samples, Design(times=np.arange(8.0)), 0.25, seed=0)
     >>> train.tolist(), test.tolist()
     ([0, 1, 2, 3, 4, 5], [6, 7])
     """
-    everyone, n_samples = np.arange(len(samples.y)), len(samples.y)
+    everyone = np.arange(len(samples.y))
     if design.tested is not None:
         test = everyone[design.tested]
     elif design.times is not None:
@@ -129,9 +130,7 @@ def split_rows(
         n_test = min(len(blocks) - 1, max(1, round(test_size * len(blocks))))
         test = np.sort(np.concatenate([rows for _, rows in blocks[:n_test]]))
     else:
-        _check_sizes(samples, test_size)
-        train, test = train_test_split(everyone, test_size=test_size, stratify=samples.y, random_state=seed)
-        return np.sort(train), np.sort(test), []
+        test = np.sort(train_test_split(everyone, test_size=test_size, stratify=samples.y, random_state=seed)[1])
     train, notes = np.setdiff1d(everyone, test), []
     if design.groups is not None:
         common = np.isin(design.groups[train], design.groups[test])
@@ -141,7 +140,7 @@ def split_rows(
                 "split."
             )
             train = train[~common]
-    return train, test, notes + _check_classes(samples.y, train, test, n_samples)
+    return train, test, notes + _check_classes(samples.y, train, test)
 
 
 def _cut(times: np.ndarray, test_size: float) -> float:
@@ -153,24 +152,14 @@ def _cut(times: np.ndarray, test_size: float) -> float:
     return float(values[1:][np.abs(later - test_size).argmin()])
 
 
-def _check_sizes(samples: Samples, test_size: float) -> None:
-    n_classes, n_samples = len(np.unique(samples.y)), len(samples.y)
-    n_test = int(np.ceil(test_size * n_samples))
-    if n_test < n_classes or n_samples - n_test < 2 * n_classes:
-        raise ValueError(
-            f"A test_size of {test_size:g} gives {n_samples - n_test} training rows and {n_test} test rows for "
-            f"{n_classes} classes, which is too few; give more rows or another test_size."
-        )
-
-
-def _check_classes(y: np.ndarray, train: np.ndarray, test: np.ndarray, n_samples: int) -> list[str]:
+def _check_classes(y: np.ndarray, train: np.ndarray, test: np.ndarray) -> list[str]:
     """TableError where training is not possible; notes on classes that only one part has."""
     known, counts = np.unique(y[train], return_counts=True)
     if len(known) < 2 or counts.min() < 2 or not len(test):
         rare = [str(name) for name, count in zip(known, counts) if count < 2]
         what = f"fewer than 2 training rows of {listed(rare)}" if rare else f"only {len(known)} classes"
         raise TableError(
-            f"Of {n_samples} rows {len(train)} are for training and {len(test)} for the test, with {what} in training; "
+            f"Of {len(y)} rows {len(train)} are for training and {len(test)} for the test, with {what} in training; "
             "choose other groups, another time column or another test_size."
         )
     notes = []
@@ -181,10 +170,11 @@ def _check_classes(y: np.ndarray, train: np.ndarray, test: np.ndarray, n_samples
     return notes
 
 
-def inner_folds(y: np.ndarray, design: Design, n_folds: int, seed: int) -> list[Fold]:
-    """Folds of training rows that respect the design: whole groups, or each fold later than those it is trained on.
+def inner_folds(y: np.ndarray, design: Design, n_folds: int, seed: int | np.random.RandomState) -> list[Fold]:
+    """Folds of rows that respect the design: whole groups, or each fold later than those it is trained on.
 
-    Folds that leave fewer than two rows of a class to train on are left out.
+    Folds that leave fewer than two rows of a class to train on are left out. Folds without a design are stratified, and
+    fewer where no class has as many rows.
 
     Examples
     --------
@@ -192,11 +182,16 @@ def inner_folds(y: np.ndarray, design: Design, n_folds: int, seed: int) -> list[
     >>> [(train.tolist(), test.tolist()) for train, test in folds]
     [([0, 1, 2, 3], [4, 5]), ([0, 1, 2, 3, 4, 5], [6, 7])]
     """
-    if design.times is None:
-        assert design.groups is not None
-        folds = group_folds(y, design.groups, n_folds, seed)
-    else:
+    if design.times is not None:
         folds = _forward_folds(design.times, n_folds)
+    elif design.groups is not None:
+        folds = group_folds(y, design.groups, n_folds, seed if isinstance(seed, int) else int(seed.randint(2**31 - 1)))
+    else:
+        largest = int(np.unique(y, return_counts=True)[1].max())
+        splitter = StratifiedKFold(min(n_folds, largest), shuffle=True, random_state=seed)
+        with warnings.catch_warnings():  # a class with fewer samples than folds is absent from some folds
+            warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+            return list(splitter.split(np.zeros((len(y), 1)), y))
     if design.groups is not None:
         folds = [(train[~np.isin(design.groups[train], design.groups[test])], test) for train, test in folds]
     return _usable(y, folds)
@@ -223,19 +218,18 @@ def threshold_folds(y: np.ndarray, design: Design, n_folds: int, seed: int) -> l
 
 def _usable(y: np.ndarray, folds: list[Fold]) -> list[Fold]:
     """The folds with rows to test and two rows or more of each class to train on; TableError where there are none."""
-    n_classes = len(np.unique(y))
-    usable = [fold for fold in folds if _trainable(y[fold[0]], n_classes) and len(fold[1])]
+    classes, codes = np.unique(y, return_inverse=True)
+    usable = [
+        (train, test)
+        for train, test in folds
+        if len(test) and np.bincount(codes[train], minlength=len(classes)).min() >= 2
+    ]
     if not usable:
         raise TableError(
             "No split inside the training rows leaves two rows or more of each class to train on; give more groups, or "
             "a time column in which the classes alternate."
         )
     return usable
-
-
-def _trainable(y: np.ndarray, n_classes: int) -> bool:
-    counts = np.unique(y, return_counts=True)[1]
-    return len(counts) == n_classes and counts.min() >= 2
 
 
 def _forward_folds(times: np.ndarray, n_folds: int) -> list[Fold]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
@@ -23,15 +21,15 @@ from lvq.rejection.guarantee import CertifiedPoint
 from lvq.reports import Context, Folds, Report
 from lvq.tables.header import TableError, listed
 from lvq.typing import ClassWeight, FittedFold, Fold
+from lvq.workflow.comparing import one_split
 from lvq.workflow.design import Design, inner_folds, latest_rows, split_rows, threshold_folds, time_strings
-from lvq.workflow.pipeline import make_model, make_pipeline_for, make_reject_classifier
+from lvq.workflow.pipeline import ignores_missing, make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.runs import write_run
 from lvq.workflow.study import Study, TableLike, TableOptions, Tables, make_study
 
 Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
 N_RESAMPLES, RESAMPLE_ITERATIONS = 20, 30  # refits for the intervals of importances, and their iterations
 MAX_INTERVAL_ROWS = 5000  # training rows up to which they are computed
-NO_OPTIONS = TableOptions()
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ def fit(
     target: str,
     *,
     model: BaseEstimator | str = "lvq",
-    options: TableOptions = NO_OPTIONS,
+    options: TableOptions | None = None,
     group: str | None = None,
     time: str | None = None,
     test: TableLike | None = None,
@@ -164,32 +162,28 @@ def fit(
             "Class weights change the probabilities, so costs in addition count twice what is rare or expensive; use "
             "one of the two."
         )
-    _check_named_classes([*(costs or ()), *(weights if isinstance(weights, dict) else ())], y, study.samples.y)
     pipeline = make_pipeline_for(study.samples, estimator)
     classifier = make_reject_classifier(
         pipeline if costs is None else CostClassifier(pipeline, costs), max_error=max_error, confidence=confidence,
         coverage=coverage, n_samples=len(train), smallest_class=int(np.unique(y, return_counts=True)[1].min()),
         seed=seed,
     )  # fmt: skip
-    held_out = classifier.cv if isinstance(classifier.cv, float) else 0.0
-    checked = None
-    if folds:
-        report_fold = _counter(progress, "Cross-validating", 1, folds + 4)
-        checked = cross_validate(classifier, X, y, inner, folds, seed, report_fold)
+    protocol = _protocol(study, (train, test_rows), folds, classifier, ignores_missing(estimator))
+    checked, accuracies = _cross_validate(classifier.estimator, X, y, inner, folds, seed, progress)
     progress("Fitting", folds + 1, folds + 4)
-    fit_rejecting(classifier, X, y, inner, seed, None if checked is None else checked.fitted)
+    fit_rejecting(classifier, X, y, inner, seed, checked)
     notes += [*classifier.notes_, *_guarantee_notes(classifier, len(y), len(study.samples.y))]
     notes += _published_rows(classifier, X, y)
     progress("Reporting", folds + 2, folds + 4)
     compared = None
-    if checked is not None:
-        other = make_pipeline_for(study.samples, _logistic_regression(weights, y), fill=True)
-        compared = _fold_scores(checked, other, X, y, costs)
+    if folds:
+        # with costs its decisions would be others
+        others = None if costs is not None else _logistic_regression(study, weights, X, y, checked)
+        compared = Folds(accuracies, [len(fold_test) for _, fold_test, _ in checked], others)
     context = Context(
         title=type(estimator).__name__, data_name=study.name, target=target, row_names=study.row_names,
-        protocol=_protocol(study, (train, test_rows), folds, classifier, held_out, options), notes=notes, seed=seed,
-        dates=[name for name in options.dates if name in X], folds=compared,
-        marks={name: marks for name, marks in study.marks.items() if name in X},
+        protocol=protocol, notes=notes, seed=seed, dates=[name for name in study.options.dates if name in X],
+        marks={name: marks for name, marks in study.marks.items() if name in X}, folds=compared,
         groups=None if study.design.groups is None else study.design.groups[test_rows],
         importances=_importances(classifier, X, y, inner, seed) if folds else None,
     )  # fmt: skip
@@ -209,69 +203,28 @@ def _check_fractions(test_size: float, confidence: float, folds: int) -> None:
         raise ValueError(f"folds must be 2 or more, or 0 for no cross-validation, got {folds}.")
 
 
-def _check_named_classes(named: list[str], y: np.ndarray, everyone: np.ndarray) -> None:
-    """Raise a ValueError for costs or weights of a class that only test rows have."""
-    for label in np.setdiff1d(everyone, y).tolist():
-        for key in named:
-            if key == label or key.startswith(f"{label}:") or key.endswith(f":{label}"):
-                raise ValueError(
-                    f"No training row has the class {label!r}, so costs (--costs) and class_weight (--class-weight) "
-                    f"must not name it, got {key!r}; leave it out, or choose other test rows."
-                )
-
-
-def _counter(progress: Progress, what: str, start: int, steps: int) -> Callable[[int], None]:
-    """A function of the steps done since a start."""
-    return lambda done: progress(what, start + done, steps)
-
-
 # -- thresholds and folds ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class CrossValidated:
-    """Folds with the predictions of their test rows, and their models where thresholds can be cross-fitted in them."""
-
-    folds: list[Fold]
-    predicted: list[np.ndarray]
-    fitted: list[FittedFold] | None
-
-
-def cross_validate(
-    classifier: RejectClassifier,
+def _cross_validate(
+    estimator: BaseEstimator,
     X: pd.DataFrame,
     y: np.ndarray,
     design: Design,
     n_folds: int,
     seed: int,
-    progress: Callable[[int], None],
-) -> CrossValidated:
-    """Cross-validation of the predictions alone: thresholds in every fold would take many times as long.
-
-    Models are kept where the thresholds are cross-fitted in the same folds: below 2,000 rows, without a guarantee, and
-    not with time, where the models of the first folds have too few rows for thresholds of the predicting model.
-    """
-    folds = _stratified(y, n_folds, seed) if design.is_plain else inner_folds(y, design, n_folds, seed)
-    crossed = isinstance(classifier.cv, StratifiedKFold) and classifier.cv.n_splits == n_folds
-    keep = crossed and design.times is None
-    arguments = _group_arguments(classifier.estimator, design)
-    predicted, fitted = [], []
-    for done, (train, test) in enumerate(folds):
-        progress(done)
+    progress: Progress,
+) -> tuple[list[FittedFold], list[float]]:
+    """Folds with their models, and accuracies of the predictions alone: thresholds in every fold would take long."""
+    arguments = _group_arguments(estimator, design)
+    fitted, accuracies = [], []
+    for done, (train, test) in enumerate(inner_folds(y, design, n_folds, seed) if n_folds else []):
+        progress("Cross-validating", 1 + done, n_folds + 4)
         own = {name: values[train] for name, values in arguments.items()}
-        model = clone(classifier.estimator).fit(X.iloc[train], y[train], **own)
-        predicted.append(np.asarray(model.predict(X.iloc[test])))
+        model = clone(estimator).fit(X.iloc[train], y[train], **own)
         fitted.append((train, test, model))
-    return CrossValidated(folds, predicted, fitted if keep else None)
-
-
-def _stratified(y: np.ndarray, n_folds: int, seed: int) -> list[Fold]:
-    """Stratified folds, fewer where no class has as many samples."""
-    largest = int(np.unique(y, return_counts=True)[1].max())
-    splitter = StratifiedKFold(min(n_folds, largest), shuffle=True, random_state=seed)
-    with warnings.catch_warnings():  # a class with fewer samples than folds is absent from some folds
-        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
-        return list(splitter.split(np.zeros((len(y), 1)), y))
+        accuracies.append(float(np.mean(np.asarray(model.predict(X.iloc[test])) == y[test])))
+    return fitted, accuracies
 
 
 def fit_rejecting(
@@ -280,19 +233,21 @@ def fit_rejecting(
     y: np.ndarray,
     design: Design,
     seed: int,
-    fitted_folds: list[FittedFold] | None = None,
+    fitted: Sequence[FittedFold] = (),
 ) -> RejectClassifier:
-    """Fit a reject classifier whose thresholds respect the design; `fitted_folds` are folds to cross-fit them in.
+    """Fit a reject classifier whose thresholds respect the design, with folds that were fitted where they are the same.
 
     Groups are never split. With time, folds leave out blocks of time, and the rows that are held out are the latest
-    ones. The parameter `cv` is that of the fit: the splitter, or the folds of the design.
+    ones; models of the past alone have too few rows for thresholds of the predicting model. The parameter `cv` is that
+    of the fit: the splitter, or the folds of the design.
     """
     arguments = _group_arguments(classifier.estimator, design)
     if isinstance(classifier.cv, StratifiedKFold):
         folds: list[Fold] | StratifiedKFold = classifier.cv
         if not design.is_plain:
             folds = threshold_folds(y, design, classifier.cv.n_splits, seed)
-        classifier.set_params(cv=fitted_folds or folds).fit(X, y, **arguments)
+        same = len(fitted) == classifier.cv.n_splits and design.times is None
+        classifier.set_params(cv=fitted if same else folds).fit(X, y, **arguments)
         return classifier.set_params(cv=folds)  # the same folds without their models
     if design.times is None:
         return classifier.fit(X, y, groups=design.groups, **arguments)
@@ -316,33 +271,21 @@ def _group_arguments(estimator: BaseEstimator, design: Design) -> dict[str, np.n
     return {f"{pipeline.steps[-1][0]}__groups": blocks}
 
 
-def _logistic_regression(class_weight: ClassWeight, y: np.ndarray) -> BaseEstimator:
+def _logistic_regression(
+    study: Study, class_weight: ClassWeight, X: pd.DataFrame, y: np.ndarray, folds: Sequence[FittedFold]
+) -> list[float] | None:
+    """Accuracies of logistic regression on the folds; None where one lacks a class."""
     from sklearn.linear_model import LogisticRegression
 
+    classes, codes = np.unique(y, return_inverse=True)
+    if any(len(np.unique(codes[train])) < len(classes) for train, _, _ in folds):
+        return None
     weights = class_weight
     if isinstance(class_weight, dict):  # of indices: scikit-learn takes the class "1" for the number 1
-        weights = {index: class_weight.get(name, 1.0) for index, name in enumerate(np.unique(y).tolist())}
-    return LogisticRegression(max_iter=1000, class_weight=weights)
-
-
-def _fold_scores(
-    checked: CrossValidated, other: BaseEstimator, X: pd.DataFrame, y: np.ndarray, costs: Mapping[str, float] | None
-) -> Folds:
-    """Accuracies of the folds, and of logistic regression on them unless a fold lacks a class or there are costs."""
-    own = [float(np.mean(found == y[test])) for (_, test), found in zip(checked.folds, checked.predicted)]
-    sizes = [len(test) for _, test in checked.folds]
-    if costs is not None:  # its decisions would be others
-        return Folds(own, sizes)
-    scores, codes = [], np.unique(y, return_inverse=True)[1]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.filterwarnings("ignore", message="Found unknown categories")
-        for train, test in checked.folds:
-            if len(np.unique(codes[train])) <= codes.max():
-                return Folds(own, sizes)
-            fitted = clone(other).fit(X.iloc[train], codes[train])
-            scores.append(float(np.mean(fitted.predict(X.iloc[test]) == codes[test])))
-    return Folds(own, sizes, scores)
+        weights = {index: class_weight.get(name, 1.0) for index, name in enumerate(classes.tolist())}
+    model = LogisticRegression(max_iter=1000, class_weight=weights)
+    other = make_pipeline_for(study.samples, model, fill=True)
+    return [one_split(other, X, codes, train, test)[0] for train, test, _ in folds]
 
 
 def _importances(
@@ -379,24 +322,20 @@ def _published_rows(classifier: RejectClassifier, X: pd.DataFrame, y: np.ndarray
     ]
 
 
-def _protocol(
-    study: Study, rows: Fold, folds: int, classifier: RejectClassifier, held_out: float, options: TableOptions
-) -> str:
-    """How the data were prepared and split."""
-    samples, design = study.samples, study.design
-    filled = bool(samples.gaps) and getattr(need_model(classifier, "fit").estimator, "missing", "") != "ignore"
-    gaps = "Missing numbers became the median of their column, with an indicator feature." if filled else (
-        "Missing numbers were ignored: distances are over the values that a row has."
-    )  # fmt: skip
-    marks = list(options.missing_marks)
+def _protocol(study: Study, rows: Fold, folds: int, classifier: RejectClassifier, ignored: bool) -> str:
+    """How the data are prepared and split."""
+    samples, marks = study.samples, study.options.missing_marks
+    gaps = "Missing numbers became the median of their column, with an indicator feature."
+    if ignored:
+        gaps = "Missing numbers were ignored: distances are over the values that a row has."
     parts = [
         _test_part(study, *rows),
-        _folds_part(design, folds),
+        _folds_part(study.design, folds),
         "Numbers were standardised.",
         "Strings were one-hot encoded." if samples.texts else "",
         f"Values that were named as missing: {listed(marks)}." if marks else "",
         gaps if samples.gaps else "",
-        _thresholds_part(design, classifier, held_out),
+        _thresholds_part(study.design, classifier),
     ]
     return " ".join(part for part in parts if part)
 
@@ -426,14 +365,16 @@ def _folds_part(design: Design, folds: int) -> str:
     return f"{folds}-fold cross-validation among these{whole}."
 
 
-def _thresholds_part(design: Design, classifier: RejectClassifier, held_out: float) -> str:
-    if classifier.max_error is None and not isinstance(classifier.cv, float | str):
+def _thresholds_part(design: Design, classifier: RejectClassifier) -> str:
+    if not isinstance(classifier.cv, float):
         where = " in blocks of time" if design.times is not None and design.groups is None else ""
         return f"Thresholds were cross-fitted{where}."
     which = ""
     if not design.is_plain:
         which = ", the latest rows," if design.times is not None else ", whole groups,"
-    test = " and to test the guarantee" if classifier.max_error is not None else ""
-    one = " on one row of each group" if design.groups is not None and test else ""
-    later = " It holds for later rows as far as they are like these." if design.times is not None and test else ""
-    return f"{held_out:.0%} of the training rows{which} were held out to set the thresholds{test}{one}.{later}"
+    test = one = later = ""
+    if classifier.max_error is not None:
+        test = " and to test the guarantee"
+        one = " on one row of each group" if design.groups is not None else ""
+        later = " It holds for later rows as far as they are like these." if design.times is not None else ""
+    return f"{classifier.cv:.0%} of the training rows{which} were held out to set the thresholds{test}{one}.{later}"

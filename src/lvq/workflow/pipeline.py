@@ -106,13 +106,12 @@ def make_model(
         )
     given: dict[str, Argument] = {}
     if prototypes is not None:
-        given["n_prototypes"] = _at_least_one(prototypes, "number of prototypes (--prototypes)")
+        given["n_prototypes"] = prototypes
     if kernel is not None:
         if kernel not in (*KERNELS, "none"):
             raise ValueError(f"The kernel must be one of {', '.join(KERNELS)} or none, got {kernel!r}.")
         given["kernel"] = None if kernel == "none" else kernel
     if rank is not None:
-        _at_least_one(rank, "rank (--rank)")
         _need(lambda model: isinstance(_rule(model), Matrix), "rank (--rank)", name)
     if make is LVQClassifierCV:
         return _search(shared, given, rank, seed)
@@ -158,12 +157,6 @@ def ignores_missing(model: BaseEstimator) -> bool:
     return getattr(model if found is None else found.estimator, "missing", "raise") == "ignore"
 
 
-def _at_least_one(value: int, what: str) -> int:
-    if value < 1:
-        raise ValueError(f"The {what} must be 1 or more, got {value}.")
-    return value
-
-
 def _need(can: Callable[[BaseEstimator], bool], option: str, name: str) -> None:
     """Raise a ValueError where a model cannot do something, with the names of those that can."""
     able = [other for other, make in NAMES.items() if can((LVQClassifier if make is LVQClassifierCV else make)())]
@@ -192,7 +185,7 @@ def make_pipeline_for(samples: Samples, model: BaseEstimator, *, fill: bool = Fa
     --------
     >>> import numpy as np, pandas as pd
     >>> from lvq import GLVQ
-    >>> samples = Samples(pd.DataFrame({"size": [1.0, 2.0]}), np.array(["a", "b"]), (), (), ())
+    >>> samples = Samples(pd.DataFrame({"size": [1.0, 2.0]}), np.array(["a", "b"]), (), (), (), np.arange(2))
     >>> make_pipeline_for(samples, GLVQ())
     Pipeline(steps=[('standardscaler', StandardScaler()), ('glvq', GLVQ())])
     """
@@ -262,7 +255,9 @@ def make_reject_classifier(
     0.315
     """
     if max_error is not None and coverage is not None:
-        raise ValueError("Give max_error or coverage, not both: a guarantee sets the coverage itself.")
+        raise ValueError(
+            "Give max_error (--max-error) or coverage (--coverage), not both: a guarantee sets the coverage itself."
+        )
     cv: float | StratifiedKFold = _held_out(max_error, confidence, n_samples)
     if max_error is None and n_samples < CROSS_FIT_BELOW:
         cv = StratifiedKFold(max(2, min(CROSS_FIT_FOLDS, smallest_class)), shuffle=True, random_state=seed)

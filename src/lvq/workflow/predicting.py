@@ -10,11 +10,13 @@ from pathlib import Path
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from lvq.tables import Table, TableError, TableWriter, check_output
+from lvq.tables.header import TableError
+from lvq.tables.read import open_table
 from lvq.tables.values import marks_by_column
-from lvq.workflow.rows import RowPredictor, expected_columns
+from lvq.tables.write import check_table_output, write_table
+from lvq.workflow.rows import RowPredictor
 from lvq.workflow.runs import load_metrics, load_model
-from lvq.workflow.study import FrameTable, TableLike, opened
+from lvq.workflow.study import TableLike
 
 PART_ROWS = 5_000  # predicted at a time; their features and distances are in memory
 
@@ -117,72 +119,51 @@ def predict(
     >>> result.frame[["name", "label", "accepted"]].to_numpy().tolist()
     [['small', 'a', True], ['large', 'b', True]]
     """
-    given = opened(table, encoding)
-    path = None if out is None else check_output(out, force=force)
+    given = open_table(table, encoding)
+    path = None if out is None else check_table_output(out, force=force)
     if path is not None and path.exists() and given.path.exists() and path.samefile(given.path):
         raise TableError(f"{path} is the table itself, which the predictions would replace; choose another name.")
     marks: dict[str, list[str]] = {}
     if isinstance(model, str | Path):
-        marks, model = stored_marks(model), load_model(model)
-    columns = expected_columns(model)
-    predictor = RowPredictor(model, columns, given, probabilities=probabilities)
-    notes = predictor.check_columns(keep)
-    for name, strings in marks_by_column(missing_marks, columns.names, predictor.source).items():
+        metrics, model = load_metrics(model), load_model(model)
+        marks = {} if metrics is None else metrics["missing_marks"]
+    predictor = RowPredictor(model, given, probabilities=probabilities)
+    result = PredictResult(path=path, notes=predictor.check_columns(keep))
+    for name, strings in marks_by_column(missing_marks, predictor.columns.names, str(given.path)).items():
         marks[name] = [*marks.get(name, []), *strings]
-    result = PredictResult(path=path, notes=notes)
-    parts = _predicted(given, predictor, keep, marks, result)
+    parts = _predicted(predictor, keep, marks, result, progress)
     if path is None:
         result.frame = pd.concat(parts, ignore_index=True)
         if isinstance(table, pd.DataFrame):
             result.frame.index = table.index
     else:
-        result.notes += _write(path, parts, result, escape_formulas, progress)
+        escaped = write_table(path, parts, escape_formulas=escape_formulas)
+        if escaped:
+            cells = "1 text cell" if escaped == 1 else f"{escaped} text cells"
+            result.notes.append(
+                f"{cells} that a spreadsheet would run as a formula got an apostrophe; --raw-text "
+                "(escape_formulas=False) writes them unchanged."
+            )
     result.notes += [*given.notes, *predictor.notes()]
     return result
 
 
-def stored_marks(run: str | Path) -> dict[str, list[str]]:
-    """The marks of missing values, by column, that were given at the fit; none without the run's metrics.json."""
-    metrics = load_metrics(run)
-    return {} if metrics is None else metrics["missing_marks"]
-
-
 def _predicted(
-    table: Table | FrameTable,
     predictor: RowPredictor,
     keep: Sequence[str],
     marks: dict[str, list[str]],
     result: PredictResult,
+    progress: Callable[[int], None] | None,
 ) -> Iterator[pd.DataFrame]:
     """Columns to keep and predictions, some rows at a time; the result counts them."""
     columns = predictor.columns
     wanted, exact = list(dict.fromkeys([*columns.names, *keep])), {*keep, *columns.categories}
     numbers = {name for name in columns.names if name not in exact}
-    for part in table.parts(wanted, numbers, exact, marks):
+    for part in predictor.table.parts(wanted, numbers, exact, marks):
         for start in range(0, len(part), PART_ROWS):
             rows = part.iloc[start : start + PART_ROWS].reset_index(drop=True)
             predictions = predictor(rows, result.rows)
             result.count(predictions)
-            yield pd.concat([rows[list(keep)], predictions], axis=1)
-
-
-def _write(
-    path: Path,
-    parts: Iterator[pd.DataFrame],
-    result: PredictResult,
-    escape_formulas: bool,
-    progress: Callable[[int], None] | None,
-) -> list[str]:
-    """Write predictions part by part; notes on cells that were changed."""
-    with TableWriter(path, escape_formulas=escape_formulas) as writer:
-        for part in parts:
-            writer.write(part)
             if progress is not None:
                 progress(result.rows)
-    if not writer.escaped:
-        return []
-    cells = "cell" if writer.escaped == 1 else "cells"
-    return [
-        f"{writer.escaped} text {cells} that a spreadsheet would run as a formula got an apostrophe; --raw-text "
-        "(escape_formulas=False) writes them unchanged."
-    ]
+            yield pd.concat([rows[list(keep)], predictions], axis=1)

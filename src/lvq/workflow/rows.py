@@ -8,6 +8,7 @@ Rules:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -20,15 +21,14 @@ from lvq.estimators.find_model import FoundModel, find_model, need_model
 from lvq.inspection.certify import certified_radius
 from lvq.inspection.columns import input_blocks
 from lvq.inspection.steps import adapter
-from lvq.model.rows import largest_value
 from lvq.rejection import RejectClassifier
 from lvq.rejection.scores import Predictions, certainty_of
-from lvq.tables import Table, TableError, as_days, as_numbers, as_text, holds_dates, is_number, kind_of
-from lvq.tables.header import check_columns, listed
+from lvq.tables.header import TableError, check_columns, is_number, listed
+from lvq.tables.read import Table
+from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, kind_of
 from lvq.typing import Label
-from lvq.workflow.columns import MISSING_TEXT
+from lvq.workflow.columns import LARGEST, MISSING_TEXT
 from lvq.workflow.pipeline import ignores_missing
-from lvq.workflow.study import FrameTable
 
 #: Columns of the predictions.
 COLUMNS = ("label", "certainty", "accepted", "reason", "winner", "certified_radius")
@@ -53,16 +53,7 @@ class ModelColumns(NamedTuple):
 
 
 def expected_columns(model: BaseEstimator) -> ModelColumns:
-    """The columns of a fitted model.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted to a DataFrame.
-
-    Returns
-    -------
-    columns : ModelColumns
+    """The columns of a model that was fitted to a DataFrame.
 
     Examples
     --------
@@ -92,36 +83,25 @@ def expected_columns(model: BaseEstimator) -> ModelColumns:
     return columns
 
 
-def categories_by_number(categories: set[str]) -> dict[float, str]:
-    """The categories of a column by their numbers, where all are numbers; a number with two names is left out.
-
-    Files write a number in several ways: 7 in one is 7.0 in another, and 007 loses its zeros in a spreadsheet.
-
-    Examples
-    --------
-    >>> categories_by_number({"007", "8", "(missing)"}) == {7.0: "007", 8.0: "8"}
-    True
-    >>> categories_by_number({"1", "1.0"}), categories_by_number({"1", "one"})
-    ({}, {})
-    """
-    names = sorted(categories - {MISSING_TEXT})
-    if not all(map(is_number, names)):
-        return {}
-    numbers = list(map(float, names))
-    return {number: name for number, name in zip(numbers, names) if numbers.count(number) == 1}
-
-
 def known_names(values: np.ndarray, known: set[str]) -> np.ndarray:
-    """Categories under the names that a model knows, where it knows their numbers.
+    """Categories under the names that a model knows, where it knows their numbers: 7 may be 7.0 or 007 elsewhere.
+
+    A number with two names, as 1 and 1.0, has none.
 
     Examples
     --------
     >>> known_names(np.array(["7", "8.0", None, "x"], dtype=object), {"007", "8"}).tolist()
     ['007', '8', None, 'x']
+    >>> known_names(np.array(["1.00"], dtype=object), {"1", "1.0"}).tolist()
+    ['1.00']
     """
-    by_number = categories_by_number(known)
+    names = known - {MISSING_TEXT}
+    if not all(map(is_number, names)):
+        return values
+    numbers = Counter(map(float, names))
+    by_number = {float(name): name for name in names if numbers[float(name)] == 1}
     for value in set(values) - known - {None}:
-        if by_number and is_number(value):
+        if is_number(value):
             values[values == value] = by_number.get(float(value), value)
     return values
 
@@ -129,15 +109,13 @@ def known_names(values: np.ndarray, known: set[str]) -> np.ndarray:
 class RowPredictor:
     """Predicts rows of a table, and counts values that the model cannot use, by column."""
 
-    def __init__(
-        self, model: BaseEstimator, columns: ModelColumns, table: Table | FrameTable, *, probabilities: bool = False
-    ) -> None:
-        self.model, self.columns, self.table, self.source = model, columns, table, str(table.path)
+    def __init__(self, model: BaseEstimator, table: Table, *, probabilities: bool = False) -> None:
+        self.model, self.table, self.columns = model, table, expected_columns(model)
         self.probability_columns = [f"probability {label}" for label in model.classes_] if probabilities else []
         if probabilities and not hasattr(model, "predict_proba"):
             raise ValueError(f"{type(model).__name__} has no probabilities; leave out --probabilities.")
         self.unusable: dict[tuple[str, str], list[int]] = {}  # (reason, column): number of rows, first position
-        self.found, self.ignores = find_model(model), ignores_missing(model)
+        self.found = find_model(model)
         try:
             need_model(model, "certified_radius", nearest=True)
             self.has_radius = True
@@ -145,24 +123,18 @@ class RowPredictor:
             self.has_radius = False
 
     def check_columns(self, keep: Sequence[str] = (), target: str | None = None) -> list[str]:
-        """Notes on the columns of the table; one error names all that are missing, or cannot be kept."""
-        check_columns(self.table.names, [] if target is None else [target], self.source)
-        present, needed = [name for name in self.table.names if name], set(self.columns.names)
-        missing = [name for name in self.columns.names if name not in present]
-        absent = [name for name in keep if name not in present]
-        taken = [name for name in keep if name in (*COLUMNS, *self.probability_columns)]
-        extra = [name for name in present if name not in needed and name not in keep and name != target]
-        problems = []
+        """Notes on the columns of the table; one error names all that are missing."""
+        table, names = str(self.table.path), [name for name in self.table.names if name]
+        check_columns(names, [*keep, *([] if target is None else [target])], table)
+        missing = [name for name in self.columns.names if name not in names]
+        extra = [name for name in names if name not in {*self.columns.names, *keep, target}]
         if missing:
             found = f" It has {listed(extra)}, which the model does not use." if extra else ""
             word = "a column" if len(missing) == 1 else f"{len(missing)} columns"
-            problems.append(f"{self.source} lacks {word} that the model needs: {listed(missing)}.{found}")
-        if absent:
-            problems.append(f"{self.source} has no column {listed(absent)} to keep; its columns are {listed(present)}.")
+            raise TableError(f"{table} lacks {word} that the model needs: {listed(missing)}.{found}")
+        taken = [name for name in keep if name in (*COLUMNS, *self.probability_columns)]
         if taken:
-            problems.append(f"The column {listed(taken)} cannot be kept: the predictions have a column of that name.")
-        if problems:
-            raise TableError(" ".join(problems))
+            raise TableError(f"The column {listed(taken)} cannot be kept: the predictions have a column of that name.")
         return [f"Columns that the model does not use: {listed(extra)}."] if extra else []
 
     def __call__(self, rows: pd.DataFrame, start: int) -> pd.DataFrame:
@@ -190,49 +162,26 @@ class RowPredictor:
             else:
                 values = self._numbers(rows[name], start)
                 missing = np.isnan(values) & (name not in self.columns.gaps)
-                usable &= ~missing
+                large = np.abs(values) > LARGEST
+                usable &= ~missing & ~large
+                self._reject("value too large", name, large, reason, start)
             self._reject("missing value", name, missing, reason, start)
             features[name] = values
-        X = pd.DataFrame(features, columns=self.columns.names, index=rows.index)
-        usable &= ~self._too_large(X, usable, reason, start)
-        return X, reason, usable
+        return pd.DataFrame(features, columns=self.columns.names, index=rows.index), reason, usable
 
     def _numbers(self, column: pd.Series, start: int) -> np.ndarray:
         def row_number(place: int) -> Label:
             return self.table.row_number(start + place)
 
         if kind_of(column) != "number" and holds_dates(column):
-            return as_days(column, self.source)
-        values = as_numbers(column, self.source, row_number)
-        if np.isinf(values).any():
-            raise TableError(
-                f"The column {column.name!r} of {self.source} is infinite in row "
-                f"{row_number(int(np.isinf(values).argmax()))}; correct it or leave the cell empty."
-            )
-        return values
+            return as_days(column, str(self.table.path))
+        return as_numbers(column, str(self.table.path), row_number)
 
     def _categories(self, column: pd.Series) -> np.ndarray:
         """The values under the names that the model knows, where it knows them."""
         values = known_names(as_text(column), self.columns.categories[str(column.name)])
         values[[value is None for value in values]] = MISSING_TEXT
         return values
-
-    def _too_large(self, X: pd.DataFrame, usable: np.ndarray, reason: np.ndarray, start: int) -> np.ndarray:
-        """Rows whose distances would overflow; the column with the largest number is reported."""
-        large = np.zeros(len(X), dtype=bool)
-        if self.found is None or not usable.any():
-            return large
-        with np.errstate(over="ignore", invalid="ignore"):
-            inputs = np.asarray(self.found.inputs(X[usable]))
-        dtype = inputs.dtype if inputs.dtype.kind == "f" else np.float64
-        small = np.abs(inputs) <= largest_value(dtype, inputs.shape[1])
-        large[usable] = ~(small | (np.isnan(inputs) & self.ignores)).all(axis=1)
-        if large.any():
-            numbers = X.loc[large].select_dtypes("number").abs()
-            largest = numbers.idxmax(axis=1).reindex(X.index)
-            for name in largest.dropna().unique():
-                self._reject("value too large", name, (largest == name).to_numpy(), reason, start)
-        return large
 
     def _reject(self, why: str, name: str, here: np.ndarray, reason: np.ndarray, start: int) -> None:
         if here.any():

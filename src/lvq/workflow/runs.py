@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lvq._files import check_regular, check_writable, write_atomically, write_folder_atomically
+from lvq._files import check_folder, check_output, write_atomically, write_folder_atomically
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -17,44 +17,6 @@ if TYPE_CHECKING:
 
 MODEL, REPORT, METRICS = "model.lvq", "report.html", "metrics.json"
 FILES = (MODEL, REPORT, METRICS)
-
-
-def check_folder(folder: str | Path, names: Sequence[str] = FILES, *, force: bool = False) -> Path:
-    """Check that files can be written to a folder, before anything is computed.
-
-    Parameters
-    ----------
-    folder : path
-        It need not exist.
-    names : sequence of str
-        Names of the files.
-    force : bool, default=False
-        Whether files of these names may be replaced.
-
-    Returns
-    -------
-    folder : Path
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     check_folder(f"{place}/run").name
-    'run'
-    """
-    folder = Path(folder)
-    parent = next((parent for parent in (folder, *folder.absolute().parents) if parent.exists()), Path("/"))
-    if not parent.is_dir():
-        raise NotADirectoryError(f"{parent} is a file, so {folder} cannot be a folder; choose another path.")
-    existing = [name for name in names if (folder / name).exists()]
-    for name in existing:
-        check_regular(folder / name)
-    if existing and not force:
-        raise FileExistsError(
-            f"{folder} already has {', '.join(existing)}; use --force (force=True) to replace it, or another folder."
-        )
-    check_writable(parent, folder)
-    return folder
 
 
 def write_run(
@@ -142,9 +104,7 @@ def export_run(source: str | Path, onnx: str | Path, *, force: bool = False) -> 
     -------
     onnx : Path
     """
-    onnx = Path(onnx)
-    check_regular(onnx)
-    check_folder(onnx.parent, [onnx.name], force=force)
+    onnx = check_output(onnx, force=force)
     model = load_model(source)
     if onnx.exists() and onnx.samefile(model_file(source)):
         raise FileExistsError(f"{onnx} is the model itself; choose another name.")

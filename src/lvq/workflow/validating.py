@@ -8,17 +8,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from lvq._files import check_folder
 from lvq.rejection.guarantee import error_upper_bound
 from lvq.reports import Context, Report
 from lvq.reports.metrics import Fraction
 from lvq.reports.model import Guarantee
 from lvq.reports.summary import Earlier
-from lvq.tables import TableError, as_text
-from lvq.tables.header import listed
+from lvq.tables.header import TableError, listed
+from lvq.tables.read import open_table
+from lvq.tables.values import as_text
 from lvq.typing import JSONValue
-from lvq.workflow.rows import RowPredictor, expected_columns, known_names
-from lvq.workflow.runs import check_folder, load_metrics, load_model, write_run
-from lvq.workflow.study import TableLike, named_columns, opened
+from lvq.workflow.rows import RowPredictor, known_names
+from lvq.workflow.runs import load_metrics, load_model, write_run
+from lvq.workflow.study import TableLike, named_columns
 
 
 @dataclass(frozen=True)
@@ -81,20 +83,17 @@ def validate(
     files = [f"validation-{stem}.html", f"validation-{stem}.json"]
     folder = check_folder(run if out is None else out, files, force=force)
     target, model = target or metrics["data"]["target"], load_model(run)
-    columns = expected_columns(model)
-    given = opened(table, encoding)
-    predictor, classes = RowPredictor(model, columns, given), [str(label) for label in model.classes_]
+    given = open_table(table, encoding)
+    predictor, classes = RowPredictor(model, given), [str(label) for label in model.classes_]
     notes = [*named_columns(given)[1], *predictor.check_columns(target=target)]
-    frame = given.frame({target, *columns.categories}, metrics["missing_marks"])
+    frame = given.frame({target, *predictor.columns.categories}, metrics["missing_marks"])
     X, reason, usable = predictor.features(frame)
     labels = known_names(as_text(frame[target]), set(classes))
     labelled = np.array([label is not None for label in labels])
     notes += [*predictor.notes(), *_validation_notes(metrics["data"], labels[labelled], classes, target, ~labelled)]
     rows = np.flatnonzero(labelled & usable)
     if not len(rows):
-        raise TableError(
-            f"No row of {predictor.source} has a value of {target!r} and can be predicted; nothing to validate."
-        )
+        raise TableError(f"No row of {given.path} has a value of {target!r} and can be predicted; nothing to validate.")
     X = X.iloc[rows].set_axis([given.row_number(place) for place in rows.tolist()], axis=0)
     context = Context(
         title=metrics["name"], data_name=given.path.name, target=target, notes=notes, dates=metrics["dates"],

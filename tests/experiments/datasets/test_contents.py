@@ -80,10 +80,6 @@ CHECKS = {
 }
 
 
-def test_every_set_is_expected_here():
-    assert set(EXPECTED) == set(DATASETS)
-
-
 @pytest.mark.parametrize("name", EXPECTED)
 def test_set_loads_with_its_shape_and_classes(name):
     n_samples, n_features, counts = EXPECTED[name]
@@ -124,14 +120,6 @@ def test_first_row_is_the_one_of_the_source(name, first_row, label):
     assert bunch.target_names[bunch.target[0]] == label
 
 
-def test_glass2_is_the_window_part_of_glass():
-    glass, glass2 = load_or_skip("glass"), load_or_skip("glass2")
-    kinds = glass.target_names[glass.target]
-    windows = np.isin(kinds, ["1", "2", "3"])
-    np.testing.assert_array_equal(glass.data[windows], glass2.data)
-    np.testing.assert_array_equal(kinds[windows] == "2", glass2.target_names[glass2.target] == "non_float")
-
-
 def test_tecator_is_divided_at_the_median_or_at_twenty_percent():
     median, twenty = load_or_skip("tecator"), load_or_skip("tecator_20")
     np.testing.assert_array_equal(median.data, twenty.data)
@@ -139,18 +127,3 @@ def test_tecator_is_divided_at_the_median_or_at_twenty_percent():
     np.testing.assert_array_equal(median.target == 1, fat >= np.median(fat))
     np.testing.assert_array_equal(twenty.target == 1, fat >= 20)
     assert median.target_names.tolist() == twenty.target_names.tolist() == ["low_fat", "high_fat"]
-
-
-def test_affordance_is_part_of_the_full_set():
-    part, full = load_or_skip("affordance"), load_or_skip("affordance_full")
-    columns = [full.feature_names.index(name) for name in part.feature_names]
-    rows = {tuple(row) for row in full.data[:, columns]}
-    assert all(tuple(row) in rows for row in part.data)
-    assert np.unique(full.object, return_counts=True)[1].tolist() == [20] * 14
-
-
-def test_small_coil_images_are_block_means():
-    large, small = load_or_skip("coil20"), load_or_skip("coil20_32x32")
-    means = large.data[::100].reshape(-1, 32, 4, 32, 4).mean(axis=(2, 4)).reshape(-1, 1024)
-    assert np.abs(means - small.data[::100]).max() <= 0.5
-    np.testing.assert_array_equal(large.pose, np.tile(np.arange(72), 20))

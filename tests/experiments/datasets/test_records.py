@@ -1,7 +1,5 @@
 """The records of the data sets are complete, consistent and cannot be changed."""
 
-import dataclasses
-
 import pytest
 
 from experiments.datasets import ALIASES, DATASETS
@@ -38,11 +36,6 @@ def test_split_sizes(name, n_train, n_test):
     assert all(0 < record.train_counts[label] < record.class_counts[label] for label in record.class_counts)
 
 
-def test_only_the_sets_above_have_a_split():
-    with_split = {name for name, record in DATASETS.items() if record.n_train is not None}
-    assert with_split == {"usps", "mnist", "coffee", "20newsgroups", "letter", "satimage"}
-
-
 @pytest.mark.parametrize(
     ("paper", "names"),
     [
@@ -55,15 +48,3 @@ def test_only_the_sets_above_have_a_split():
 def test_every_set_of_a_paper_has_a_record(paper, names):
     expected = {ALIASES.get(name, name) for name in names.split()}
     assert {name for name, record in DATASETS.items() if paper in record.papers} == expected
-
-
-def test_aliases_lead_to_sets_and_hide_none():
-    assert set(ALIASES.values()) <= set(DATASETS)
-    assert not set(ALIASES) & set(DATASETS)
-
-
-def test_records_cannot_be_changed():
-    with pytest.raises(TypeError, match="does not support item assignment"):
-        DATASETS["iris"] = None
-    with pytest.raises(dataclasses.FrozenInstanceError, match="name"):
-        DATASETS["iris"].name = "flowers"
