@@ -142,7 +142,7 @@ def _normals(points: Floats, ways: Floats, reached: Reached) -> Floats:
     ways = (ways / np.linalg.norm(ways, axis=1, keepdims=True))[:, None, :] * size * ALONG
     beside = points[:, None, :] + ASIDE * size * np.eye(n)
     outer, inner = ((beside + sign * ways).reshape(-1, n) for sign in (-1, 1))
-    crossing = bisected(outer, inner, lambda rows, moves: reached(rows // n, moves), FEW_BISECTIONS)
+    crossing = bisected(outer, inner, lambda rows, moves: reached(rows // n, moves))
     crossing = crossing.reshape(n_jobs, n, n)
     along = ((crossing - beside) * ways).sum(axis=2) / (size[:, :, 0] * ALONG)
     return -along / (ASIDE * size[:, :, 0])
