@@ -213,11 +213,6 @@ def test_shared_random_states_stay_shared(tmp_path):
     assert back.random_state.rand() == np.random.RandomState(1).rand()
 
 
-def test_a_path_with_its_table(fitted, data, assert_same, tmp_path):
-    assert fitted.path_.thresholds.ndim == 2  # computed on first use and kept
-    assert_same(fitted, saved_and_loaded(fitted, tmp_path), data[0])
-
-
 # -- the file ----------------------------------------------------------------------------------------------------------
 
 

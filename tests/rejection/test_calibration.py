@@ -36,12 +36,6 @@ def test_split(data):
     assert not np.array_equal(other.estimator_.prototypes_, safe.estimator_.prototypes_)
 
 
-def test_rare_classes_are_used_for_training():
-    X, y = draw(100, 1)
-    y[0] = "yak"
-    assert "yak" in RejectClassifier(GLVQ(**QUICK)).fit(X, y).classes_
-
-
 @pytest.mark.parametrize("calibration_size", [0.3, 0.99])
 def test_every_class_is_trained_on(calibration_size):
     X, y = draw(100, 1)
@@ -204,37 +198,6 @@ def test_metadata_of_samples_are_taken_with_them_and_others_stay_whole():
     assert part.for_fit["other"].tolist() == [0, 1, 2, 3]
     assert (part.for_fit["text"], part.for_fit["n"]) == ("abc", 5)
     assert part.groups.tolist() == part.y.tolist() == [3, 1]
-
-
-def test_samples_at_a_prototype_can_be_cross_fitted_with_an_outlier_measure():
-    """Their distance, the outlier measure, is zero."""
-    X = np.repeat([[0.0, 0.0], [4.0, 4.0]], 30, axis=0)
-    y = np.repeat(["a", "b"], 30)
-    safe = RejectClassifier(GLVQ(**QUICK), measure="combined", min_coverage=0.9, cv=3).fit(X, y)
-    assert safe.accept(X).any()
-
-
-class SplitByValue:
-    """Folds by the sign of the first feature, as a user may write them."""
-
-    def get_n_splits(self, X=None, y=None, groups=None):
-        return 2
-
-    def split(self, X, y, groups=None):
-        positive = np.asarray(X)[:, 0] > 0
-        assert 0 < positive.sum() < len(y)
-        for inside in (positive, ~positive):
-            yield np.flatnonzero(~inside), np.flatnonzero(inside)
-
-
-def test_folds_may_depend_on_the_samples():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(80, 2)), np.arange(80) % 2
-    model = RejectClassifier(GLVQ(solver="online", max_iter=2, random_state=0), cv=SplitByValue()).fit(X, y)
-    given = [(np.flatnonzero(X[:, 0] <= 0), np.flatnonzero(X[:, 0] > 0))]
-    given.append(given[0][::-1])
-    same = RejectClassifier(GLVQ(solver="online", max_iter=2, random_state=0), cv=given).fit(X, y)
-    np.testing.assert_array_equal(model.point_.thresholds, same.point_.thresholds)
 
 
 def test_the_lowest_of_several_bounds(data):

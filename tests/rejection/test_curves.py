@@ -75,11 +75,6 @@ def test_area_of_known_cases():
         area_under_curve(accuracy_reject_curve([0.1], [True]), min_coverage=1.0)
 
 
-def test_area_where_a_curve_begins_below_one():
-    curve = AccuracyRejectCurve(np.array([0.5]), np.array([0.9]))
-    assert area_under_curve(curve) == pytest.approx(0.9)
-
-
 def test_average_needs_enough_runs():
     whole = AccuracyRejectCurve(np.array([1.0, 0.2]), np.array([0.5, 0.5]))
     short = AccuracyRejectCurve(np.array([1.0, 0.6]), np.array([1.0, 1.0]))

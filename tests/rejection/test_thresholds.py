@@ -162,12 +162,6 @@ def test_optimal_is_never_worse(random_samples, method):
     assert better > 0
 
 
-def test_global_has_one_threshold(random_samples):
-    path = local_thresholds(*random_samples(3, ties=False, n_cells=5), method="global")
-    assert len(path) > 2
-    assert np.all(path.thresholds == path.thresholds[:, :1])
-
-
 def test_small_cells_share_a_threshold():
     rng = np.random.default_rng(0)
     cell = np.repeat([0, 1, 2, 3, 4], [50, 3, 2, 40, 30])

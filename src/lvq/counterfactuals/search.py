@@ -133,35 +133,22 @@ def counterfactual(
     done = goal.reached(first, accepted)
     if samples is not None:
         options = Options(samples, units, bounds or {}, immutable, max_changes, plausible)
-        return _told(Counterfactual(*Search(model, found, X, goal, options).run(done)), X, options)
+        return _told(Counterfactual(*Search(model, found, X, goal, options).run(done)), X)
     given = {"units": units, "bounds": bounds, "immutable": immutable or None, "max_changes": max_changes}
-    given["plausible"] = plausible or None
-    for name, value in given.items():
+    for name, value in {**given, "plausible": plausible or None}.items():
         if value is not None:
             raise ValueError(f"{name} of counterfactual needs samples, real samples with the columns of X; give them.")
-    return _told(_smallest(model, found, X, goal, done), X, None)
+    return _told(_smallest(model, found, X, goal, done), X)
 
 
-def _told(result: Counterfactual, X: MatrixLike, options: Options | None) -> Counterfactual:
-    """The result, with a warning that names the rows without an answer and what may lead to one."""
+def _told(result: Counterfactual, X: MatrixLike) -> Counterfactual:
+    """The result, with a warning that names the rows without an answer."""
     lacking = row_names(X, len(result.found))[~result.found].tolist()
     if lacking:
-        remedies = ["another target"]
-        if options is not None:
-            asked = {
-                "a larger max_changes": options.max_changes is not None,
-                "fewer immutable columns": len(options.immutable) > 0,
-                "wider bounds": len(options.bounds) > 0,
-                "plausible=False": options.plausible,
-            }
-            remedies = [remedy for remedy, used in asked.items() if used] or [
-                "more samples, among them some that are predicted as the target"
-            ]
-        rows = "row" if len(lacking) == 1 else "rows"
         warnings.warn(
-            f"counterfactual found no change for {len(lacking)} of {len(result.found)} samples ({rows} "
+            f"counterfactual found no change for {len(lacking)} of {len(result.found)} samples (rows "
             f"{listed(lacking)}); their values are NaN or None, which is no answer, and their distance is infinite. "
-            f"Try {' or '.join(remedies)}.",
+            "Try another target, more samples that are predicted as wanted, or less strict limits.",
             UserWarning,
             stacklevel=3,
         )

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial, reduce, wraps
+from functools import partial, reduce
 from operator import add
 from typing import ClassVar, NamedTuple, TypeGuard
 
@@ -44,18 +44,6 @@ def is_dask(X: object) -> TypeGuard[Delayed]:
 def in_memory(values: MatrixLike) -> MatrixLike:
     """A dask collection computed; anything else unchanged."""
     return values.compute() if is_dask(values) else values
-
-
-def by_partition(method: Callable[..., Argument]) -> Callable[..., Argument]:
-    """Decorator of a method of X: of a dask collection it is the method's results for the partitions."""
-
-    @wraps(method)
-    def call(self: BaseEstimator, X: MatrixLike, *args: Argument, **kwargs: Argument) -> Argument:
-        if is_dask(X):
-            return mapped(self, method.__name__, X, *args, **kwargs)
-        return method(self, X, *args, **kwargs)
-
-    return call
 
 
 def mapped(estimator: BaseEstimator, name: str, X: Delayed, *args: Argument, **kwargs: Argument) -> Delayed:

@@ -166,7 +166,7 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "estimator": [HasMethods(["fit", "predict"])],
         "measure": [StrOptions({"auto", *MEASURES, "combined"}), Combination, callable],
         "thresholds": [StrOptions(set(METHODS))],
-        **dict.fromkeys(TARGETS[:3], [Interval(Real, 0, 1, closed="both"), None]),
+        **{name: [Interval(Real, 0, 1, closed="both"), None] for name in TARGETS[:3]},
         "max_error": [Interval(Real, 0, 1, closed="neither"), "array-like", None],
         "confidence": [Interval(Real, 0, 1, closed="neither")],
         "cv": [
@@ -343,7 +343,9 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             _check_prefit(self.estimator, data.y)
             # a copy: the user may fit the given estimator again, and the thresholds hold for this one only
             return deepcopy(self.estimator), held_out
-        same = np.arange(len(data.y)) if data.groups is None else data.groups  # rows of weight 0 of a held-out group too
+        same = (
+            np.arange(len(data.y)) if data.groups is None else data.groups
+        )  # rows of weight 0 of a held-out group too
         return data.take(np.flatnonzero(~np.isin(same, same[rows]))).trained(self.estimator), held_out
 
     def _guarantees(self, n_tested: int, data: Data) -> list[Guarantee]:

@@ -206,7 +206,9 @@ class ThresholdPath:
             ("coverage", self.coverage, accuracy) if name == "min_coverage" else ("accuracy", accuracy, self.coverage)
         )
         if reached.max() < value:
-            raise ValueError(f"{name}={value!r} is not reached on this path, whose highest {what} is {reached.max():.6g}.")
+            raise ValueError(
+                f"{name}={value!r} is not reached on this path, whose highest {what} is {reached.max():.6g}."
+            )
         return self.point(self.best(reached >= value, merit))
 
     def best(self, allowed: BoolArray, merit: FloatArray) -> int:

@@ -271,7 +271,9 @@ def local_thresholds(
     pool = np.zeros(len(sizes), dtype=np.intp) if method == "global" else _pools(sizes, int(min_cell_size))
     n_pools = int(pool.max()) + 1
     own = [pool[code] == index for index in range(n_pools)]
-    thresholds = METHODS[method]([staircase(np.sort(values[one & flags]), np.sort(values[one & ~flags])) for one in own])
+    thresholds = METHODS[method](
+        [staircase(np.sort(values[one & flags]), np.sort(values[one & ~flags])) for one in own]
+    )
     nothing = np.full((1, n_pools), -np.inf)
     if not len(thresholds) or not np.array_equal(thresholds[0], nothing[0]):
         thresholds = np.vstack((nothing, thresholds))

@@ -36,8 +36,8 @@ def fit_batches(
     A first pass over all rows finds the classes, where they are not given, and the statistics of a scaler, if there is
     one. Each of the following passes trains by `partial_fit`, with constant rates: by default a tenth of
     the learning rate of models with a cost; with ``Online(schedule="constant")``, for streams that change fast, as it
-    is given. A fitted or saved estimator goes on by `partial_fit`. Memory does not grow with the number of rows: it is a
-    few buffers, a part of a file (at most 16 MB), and a few copies of a batch.
+    is given. A fitted or saved estimator goes on by `partial_fit`. Memory does not grow with the number of rows: it is
+    a few buffers, a part of a file (at most 16 MB), and a few copies of a batch.
 
     Parameters
     ----------
@@ -142,8 +142,8 @@ def _learn_scale(scaler: BaseEstimator, X: Array, layout: Layout) -> None:
     if not sparse.issparse(X) and (empty := np.flatnonzero(np.isnan(X).all(axis=0))).size:
         column = empty[0] if layout.names is None else repr(layout.names[empty[0]])
         raise ValueError(
-            f"{type(scaler).__name__} of fit_batches needs a value of each feature in each part of the rows, but column {column} has "
-            f"none in {len(X)} rows; leave the column out, or give rows in another order."
+            f"{type(scaler).__name__} of fit_batches needs a value of each feature in each part of the rows, but "
+            f"column {column} has none in {len(X)} rows; leave the column out, or give rows in another order."
         )
     scaler.partial_fit(_named(X, layout))
 

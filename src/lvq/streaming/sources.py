@@ -39,9 +39,7 @@ class Block:
 Source: TypeAlias = Callable[[], Iterator[Block]]  # each call reads the rows again, in the same order
 
 
-def make_source(
-    batches: Batches, target: str | None, features: Sequence[str] | None, classes: Labels | None
-) -> Source:
+def make_source(batches: Batches, target: str | None, features: Sequence[str] | None, classes: Labels | None) -> Source:
     """The source that an argument `batches` means."""
     if isinstance(batches, str | os.PathLike):
         batches = [batches]
