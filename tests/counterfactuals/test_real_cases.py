@@ -239,9 +239,7 @@ def test_rows_without_an_answer_are_named_with_what_the_user_can_relax():
     model = GLVQ(missing="ignore", init=[[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], max_iter=1, solver=Online(learning_rate=0))
     model.fit(X, y)
     asked = X.iloc[:2].set_axis(["p7", "p9"])
-    with pytest.warns(
-        UserWarning, match=r"for 2 of 2 samples \(rows 'p7', 'p9'\).* or less strict limits"
-    ):
+    with pytest.warns(UserWarning, match=r"for 2 of 2 samples \(rows 'p7', 'p9'\).* or less strict limits"):
         found = counterfactual(model, asked, samples=X, max_changes=2, immutable=["a"])
     assert not found.found.any()
     assert found.samples.isna().all(axis=None)

@@ -221,7 +221,7 @@ def test_a_pipeline_without_its_end(file, edit):
     editable = edit(file)
     for attributes in editable.objects("sklearn.pipeline.Pipeline"):
         attributes[attributes.index("steps") + 1].pop()
-    refused(editable, "RejectClassifier has no estimator that predicts")
+    refused(editable, "'estimator' parameter of RejectClassifier must be")
 
 
 def test_thresholds_that_are_not_numbers(file, edit):

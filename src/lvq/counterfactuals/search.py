@@ -76,7 +76,7 @@ def counterfactual(
     any pipeline, of small length in stated units, and never longer than the one to the nearest real sample that is
     predicted as wanted, if neither has missing values. Missing values stay missing. With a `RejectClassifier` a sample
     is accepted where its own `accept` says so, by any measure; the change is the smallest one that was found along that
-    boundary, and within 0.1 % of the smallest one of all where the accepted region of a prototype is convex.
+    boundary, and within 0.01 % of the smallest one of all where the accepted region of a prototype is convex.
 
     Parameters
     ----------

@@ -117,7 +117,8 @@ class Scored(NamedTuple):
 
     def take(self, rows: IntArray | BoolArray) -> Scored:
         """Some of them."""
-        return Scored(*(column[rows] for column in self))
+        certainty, typicality, correct, cell, predicted = self
+        return Scored(certainty[rows], typicality[rows], correct[rows], cell[rows], predicted[rows])
 
 
 def score(predictions: Predictions, measure: Combination, y: Labels) -> Scored:

@@ -244,11 +244,12 @@ class Layout:
         missing = _missing(block.y)
         if missing.any():
             raise ValueError(f"{block.row(int(np.argmax(missing)))}: the class is missing; add it or remove the row.")
-        unknown = [] if self.classes is None else np.flatnonzero(~np.isin(block.y, self.classes))
-        if self.classes is not None and len(unknown):
+        known = block.y if self.classes is None else self.classes
+        unknown = np.flatnonzero(~np.isin(block.y, known))
+        if len(unknown):
             raise ValueError(
                 f"{block.row(int(unknown[0]))}: the class {block.y.tolist()[unknown[0]]!r} is not among the classes "
-                f"{self.classes.tolist()}; name all of them in classes=, or leave out classes=, and a first pass "
+                f"{known.tolist()}; name all of them in classes=, or leave out classes=, and a first pass "
                 "finds them."
             )
 
