@@ -30,7 +30,6 @@ from lvq.rejection.curves import (
     AveragedCurve,
     accuracy_at,
     average_curves,
-    bayes_reject_curve,
     path_curve,
 )
 from lvq.rejection.scores import Predictions, certainty_of
@@ -90,7 +89,7 @@ def cross_validated(cell: Cell) -> dict[str, Any]:
             path = local_thresholds(*fitted, method=method)
             curves[strategy].append(kept(path_curve(path.evaluate(*applied))))
         if cell.dataset in NECKLACES:
-            bayes = bayes_reject_curve(pearl_necklace_posterior(X[test]), y[test])
+            bayes = bayes_curve(pearl_necklace_posterior(X[test]), y[test])
             curves.setdefault("Bayes", []).append(kept(bayes))
     return {"curves": curves, "accuracy": accuracies, "prototypes": model[-1].prototypes_ if X.shape[1] == 2 else None}
 
@@ -103,11 +102,19 @@ def limit(cell: Cell) -> dict[str, Any]:
     model = make_model(cell.dataset, cell.method, cell.run).fit(X[train], y[train])
     many = [make_pearl_necklace(N_LIMIT // 5, random_state=seed) for seed in (10_000 + cell.run, 20_000 + cell.run)]
     fitted, applied = (classified(model, *drawn) for drawn in many)
-    found = {"Bayes": bayes_reject_curve(pearl_necklace_posterior(many[1][0]))}
+    found = {"Bayes": bayes_curve(pearl_necklace_posterior(many[1][0]))}
     for strategy, method in {"local optimal": "optimal", "global": "global"}.items():
         found[strategy] = path_curve(local_thresholds(*fitted, method=method).evaluate(*applied))
     at = {strategy: accuracy_at(curve, COVERAGES) for strategy, curve in found.items()}
     return {"at": at, "accuracy": float(applied[1].mean())}
+
+
+def bayes_curve(posterior: np.ndarray, y: np.ndarray | None = None) -> AccuracyRejectCurve:
+    """The optimal curve: reject by the largest probability (Chow); without classes y with the expected accuracy."""
+    highest = posterior.max(axis=1)
+    order, accepted = np.argsort(-highest), np.arange(1, len(posterior) + 1)
+    correct = np.cumsum((highest if y is None else posterior.argmax(axis=1) == y)[order])
+    return AccuracyRejectCurve((accepted / len(order))[::-1], (correct / accepted)[::-1])
 
 
 def folds(X: np.ndarray, y: np.ndarray, run: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -221,7 +221,7 @@ def test_a_pipeline_without_its_end(file, edit):
     editable = edit(file)
     for attributes in editable.objects("sklearn.pipeline.Pipeline"):
         attributes[attributes.index("steps") + 1].pop()
-    refused(editable, "RejectClassifier has no estimator that predicts")
+    refused(editable, "'estimator' parameter of RejectClassifier must be")
 
 
 def test_thresholds_that_are_not_numbers(file, edit):
@@ -231,11 +231,11 @@ def test_thresholds_that_are_not_numbers(file, edit):
     refused(editable, "RejectClassifier has thresholds that do not fit its cells")
 
 
-def test_steps_outside_of_a_path(file, edit):
+def test_cells_outside_of_a_path(file, edit):
     editable = edit(file)
-    steps = found(editable.header["model"], "named_tuple", "Steps")
-    editable.arrays[steps[2][1]] += 10**6
-    refused(editable, "ThresholdPath has steps that do not fit its points")
+    node = found(editable.header["model"], "object", "ThresholdPath")[2]
+    editable.arrays[node[node.index("pool") + 1][1]] += 10**6
+    refused(editable, "ThresholdPath has thresholds that do not fit its points and cells")
 
 
 def test_another_thing_than_an_estimator(plain):

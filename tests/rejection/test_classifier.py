@@ -1,7 +1,6 @@
 """RejectClassifier: its parameters, its fitted state, and scikit-learn's tools."""
 
 import inspect
-import pickle
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,6 @@ import pytest
 import sklearn
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -20,14 +18,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lvq.rejection
-from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ
+from lvq import GLVQ, LGMLVQ
 from lvq.rejection import (
-    Combination,
     GuaranteeError,
     RejectClassifier,
     accepted_accuracy_scorer,
-    accuracy_reject_curve,
-    area_under_curve,
 )
 from tests.rejection.populations import QUICK, draw
 
@@ -184,14 +179,6 @@ def test_sparse_and_lists(data):
         assert np.mean(other.accept(X) == dense.accept(X)) > 0.99
 
 
-def test_clone_and_pickle(data):
-    X, y = data
-    safe = RejectClassifier(GLVQ(**QUICK), measure=Combination("relsim"), min_coverage=0.8).fit(X, y)
-    assert clone(safe).get_params()["measure"] == Combination("relsim")
-    again = pickle.loads(pickle.dumps(safe))
-    assert np.array_equal(again.reason(X), safe.reason(X))
-
-
 def test_in_a_pipeline_and_cross_validation(data):
     X, y = data
     outside = make_pipeline(StandardScaler(), RejectClassifier(GLVQ(**QUICK), min_coverage=0.7))
@@ -231,27 +218,6 @@ def test_metadata_routing(data):
             RejectClassifier(inner).fit(X, y, nonsense=weight)
 
 
-def test_certainty_orders_predictions(data):
-    """Every measure ranks better than a random order on new samples."""
-    X, y = draw(400, 12)
-    for model, measure in [
-        (GLVQ(n_prototypes=2, **QUICK), "relsim"),
-        (GMLVQ(**QUICK), "boundary"),
-        (LGMLVQ(**QUICK), "radius"),
-        (RSLVQ(n_prototypes=2, **QUICK), "probability"),
-        (RidgeClassifier(), "margin"),
-    ]:
-        safe = RejectClassifier(model, measure=measure).fit(*data)
-        correct = safe.predict(X) == y
-        assert area_under_curve(accuracy_reject_curve(safe.certainty(X), correct)) > correct.mean() + 0.05
-
-
-def test_multiclass_with_many_classes_and_few_samples():
-    X, y = make_classification(200, 20, n_informative=10, n_classes=10, random_state=0)
-    safe = RejectClassifier(GLVQ(n_prototypes=3, **QUICK), min_coverage=0.5).fit(X, y)
-    assert safe.coverage(X) > 0.2
-
-
 # -- refusals ----------------------------------------------------------------------------------------------------------
 
 
@@ -262,8 +228,8 @@ def test_multiclass_with_many_classes_and_few_samples():
             {"min_coverage": 0.9, "max_error": 0.1},
             "takes one of min_coverage, min_accuracy, cost_ratio, max_error, got min_cov",
         ),
-        ({"min_coverage": 90}, "min_coverage must be between 0 and 1, got 90"),
-        ({"max_error": 1.0}, "max_error must be strictly between 0 and 1, got 1.0"),
+        ({"min_coverage": 90}, "The 'min_coverage' parameter of RejectClassifier must be .* Got 90"),
+        ({"max_error": 1.0}, "The 'max_error' parameter of RejectClassifier must be .* Got 1.0"),
         ({"measure": "entropy"}, "The 'measure' parameter of RejectClassifier must be"),
         ({"thresholds": "best"}, "The 'thresholds' parameter of RejectClassifier must be"),
         ({"max_error": [0.1, 2.0]}, "max_error must be strictly between 0 and 1, got 2.0"),
@@ -272,7 +238,7 @@ def test_multiclass_with_many_classes_and_few_samples():
         ({"cv": "loo"}, "The 'cv' parameter of RejectClassifier must be"),
         ({"confidence": 95}, "The 'confidence' parameter of RejectClassifier must be"),
         ({"cv": 0.001}, "found no sample to calibrate on among n_samples = 600"),
-        ({"estimator": 3}, "estimator must be a classifier with fit and predict, got 3"),
+        ({"estimator": 3}, "The 'estimator' parameter of RejectClassifier must be .* Got 3"),
         ({"measure": "boundary", "estimator": LGMLVQ(**QUICK)}, "measure='boundary' needs one metric"),
     ],
 )
@@ -285,9 +251,9 @@ def test_refused_data(data):
     X, y = data
     with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
         RejectClassifier(GLVQ()).fit(X, None)
-    with pytest.raises(ValueError, match=r"sample_weight must have shape \(600,\), one entry per sample, got \(3,\)"):
+    with pytest.raises(ValueError, match=r"sample_weight.shape == \(3,\), expected \(600,\)"):
         RejectClassifier(GLVQ()).fit(X, y, [1, 2, 3])
-    with pytest.raises(ValueError, match="sample_weight must not be negative or NaN, nor zero for all samples"):
+    with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
         RejectClassifier(GLVQ()).fit(X, y, -np.ones(600))
     with pytest.raises(ValueError, match=r"cv .* must be a fraction of the samples or .prefit. where max_error"):
         RejectClassifier(GLVQ(**QUICK), cv=[(np.arange(300), np.arange(300, 600))], max_error=0.3).fit(X, y)
@@ -301,15 +267,3 @@ def test_public_names():
     assert lvq.rejection.__all__ == sorted(lvq.rejection.__all__)
     assert len(lvq.rejection.__all__) <= 16
     assert all(inspect.getdoc(getattr(lvq.rejection, name)) for name in lvq.rejection.__all__)
-
-
-@pytest.mark.parametrize("measure", ["relsim", "distance", "probability", "margin"])
-def test_sparse_rows_are_accepted_as_dense_ones(measure):
-    random = np.random.default_rng(0)
-    X, y = random.random((120, 5)) * (random.random((120, 5)) < 0.4), random.integers(0, 3, 120)
-    X[:, 0] += y
-    dense = RejectClassifier(GLVQ(random_state=0), measure=measure, cv=3).fit(X, y)
-    rows = sparse.csr_array(X)
-    found = RejectClassifier(GLVQ(random_state=0), measure=measure, cv=3).fit(rows, y)
-    np.testing.assert_array_equal(found.predict(rows), dense.predict(X))
-    np.testing.assert_allclose(found.certainty(rows), dense.certainty(X), rtol=1e-6, atol=1e-9)

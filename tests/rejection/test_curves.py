@@ -1,10 +1,10 @@
-"""Accuracy-reject curves: every attainable threshold, exact areas, the 80 % rule, Bayes, the confusion matrix."""
+"""Accuracy-reject curves: every attainable threshold, exact areas, the 80 % rule."""
 
 import numpy as np
 import pytest
 
-from lvq.rejection import accuracy_reject_curve, area_under_curve, confusion_with_reject, local_thresholds
-from lvq.rejection.curves import AccuracyRejectCurve, accuracy_at, average_curves, bayes_reject_curve, path_curve
+from lvq.rejection import accuracy_reject_curve, area_under_curve, local_thresholds
+from lvq.rejection.curves import AccuracyRejectCurve, accuracy_at, average_curves, path_curve
 
 
 @pytest.mark.parametrize("levels", [5, 10_000])
@@ -75,11 +75,6 @@ def test_area_of_known_cases():
         area_under_curve(accuracy_reject_curve([0.1], [True]), min_coverage=1.0)
 
 
-def test_area_where_a_curve_begins_below_one():
-    curve = AccuracyRejectCurve(np.array([0.5]), np.array([0.9]))
-    assert area_under_curve(curve) == pytest.approx(0.9)
-
-
 def test_average_needs_enough_runs():
     whole = AccuracyRejectCurve(np.array([1.0, 0.2]), np.array([0.5, 0.5]))
     short = AccuracyRejectCurve(np.array([1.0, 0.6]), np.array([1.0, 1.0]))
@@ -97,47 +92,3 @@ def test_average_needs_enough_runs():
         average_curves([])
     with pytest.raises(ValueError, match="min_fraction must be between 0 and 1, got 80"):
         average_curves([whole], min_fraction=80)
-
-
-def test_bayes():
-    posterior = np.array([[0.6, 0.4, 0.0], [0.1, 0.1, 0.8], [0.0, 1.0, 0.0], [0.3, 0.3, 0.4]])
-    expected = bayes_reject_curve(posterior)
-    np.testing.assert_allclose(expected.coverage, [1.0, 0.75, 0.5, 0.25])
-    np.testing.assert_allclose(expected.accuracy, [2.8 / 4, 2.4 / 3, 0.9, 1.0])
-    drawn = bayes_reject_curve(posterior, ["a", "c", "b", "a"], classes=["a", "b", "c"])
-    np.testing.assert_allclose(drawn.accuracy, [0.75, 1.0, 1.0, 1.0])
-    by_column = bayes_reject_curve(posterior, [1, 2, 1, 2])
-    np.testing.assert_allclose(by_column.accuracy, [0.75, 2 / 3, 1.0, 1.0])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([0.5, 0.5],), r"posterior must have shape \(n_samples, n_classes\), got \(2,\)"),
-        (([[0.5, 0.6]],), "posterior must have rows of probabilities that sum to 1"),
-        (([[1.5, -0.5]],), "posterior must have rows of probabilities that sum to 1"),
-        (([[np.nan, 1.0]],), "posterior must have rows of probabilities that sum to 1"),
-        (([[0.5, 0.5]], [0, 1]), "posterior has 1, y has 2"),
-    ],
-)
-def test_bayes_refuses(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        bayes_reject_curve(*arguments)
-
-
-def test_confusion_with_reject():
-    y_true = np.array([0, 0, 1, 1, 2, 2])
-    y_pred = np.array([0, 1, 1, 1, 0, 2])
-    accepted = np.array([True, True, True, False, False, True])
-    labels, matrix = confusion_with_reject(y_true, y_pred, accepted)
-    assert labels.tolist() == [0, 1, 2]
-    assert matrix.tolist() == [[1, 1, 0, 0], [0, 1, 0, 1], [0, 0, 1, 1]]
-    assert matrix.sum() == len(y_true)
-    turned = confusion_with_reject(y_true, y_pred, accepted, labels=[2, 1, 0, 5])
-    assert turned.matrix.tolist() == [[1, 0, 0, 0, 1], [0, 1, 0, 0, 1], [0, 1, 1, 0, 0], [0, 0, 0, 0, 0]]
-    with pytest.raises(ValueError, match=r"labels must contain every class that occurs, got none for \[2"):
-        confusion_with_reject(y_true, y_pred, accepted, labels=[0, 1])
-    with pytest.raises(ValueError, match="accepted must hold only True/False"):
-        confusion_with_reject(y_true, y_pred, y_true)
-    with pytest.raises(ValueError, match="y_true has 6, y_pred has 2, accepted has 6"):
-        confusion_with_reject(y_true, y_pred[:2], accepted)

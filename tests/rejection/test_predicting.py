@@ -41,14 +41,12 @@ def test_scores(model):
     weight = np.random.default_rng(0).random(500)
     expected = pytest.approx(np.average(correct[accepted], weights=weight[accepted]))
     assert safe.accepted_accuracy(X, y, weight) == expected
-    assert safe.accepted_accuracy(X, y, weight[:, None]) == expected
     assert safe.coverage(X, weight) == pytest.approx(np.average(accepted, weights=weight))
-    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[500, 1, 1\]"):
-        safe.accepted_accuracy(X, y[:1])
-    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[500, 500, 1\]"):
-        safe.accepted_accuracy(X, y, weight[:1])
     with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[500, 1\]"):
-        safe.coverage(X, weight[:1])
+        safe.accepted_accuracy(X, y[:1])
+    for method, arguments in ((safe.accepted_accuracy, (X, y)), (safe.coverage, (X,))):
+        with pytest.raises(ValueError, match=r"sample_weight.shape == \(1,\), expected \(500,\)"):
+            method(*arguments, weight[:1])
 
 
 @pytest.mark.parametrize("thresholds", ["optimal", "greedy", "global"])
@@ -71,7 +69,7 @@ def test_thresholds_are_those_of_the_array_functions(model, thresholds):
 def test_targets(model, target):
     X, y = draw(500, 1)
     safe = RejectClassifier(model, cv="prefit", **target).fit(X, y)
-    assert safe.point_.index == safe.path_.pick(**target).index
+    np.testing.assert_array_equal(safe.point_.thresholds, safe.path_.pick(**target).thresholds)
 
 
 @pytest.mark.parametrize("target", [{"min_coverage": 0.75}, {}])
@@ -160,9 +158,7 @@ def test_an_outlier_measure_must_be_finite(data):
 
     X, y = data
     measure, limit = Combination("probability", typical), 2.0
-    n_bad = np.count_nonzero(np.abs(X).max(axis=1) > limit)
-    assert 0 < n_bad < 600
-    with pytest.raises(ValueError, match=f"outlier measure of RejectClassifier must be finite, got {n_bad} NaN or inf"):
+    with pytest.raises(ValueError, match="outlier measure of RejectClassifier contains NaN"):
         RejectClassifier(LogisticRegression().fit(X, y), cv="prefit", measure=measure).fit(X, y)
     limit = 1e5
     safe = RejectClassifier(LogisticRegression(), measure=measure).fit(X, y)
@@ -182,7 +178,7 @@ def test_a_certainty_that_is_not_finite_is_never_accepted(data, value):
         safe.fit(X, y)
         assert safe.accept(X).all()
         assert safe.reason(shifted).tolist() == ["ambiguous"] * 600
-    with pytest.raises(ValueError, match="certainty must be finite, got 600 NaN or infinite of 600"):
+    with pytest.raises(ValueError, match="Input certainty contains"):
         RejectClassifier(safe.estimator_, measure=measure, cv="prefit").fit(shifted, y)
 
 

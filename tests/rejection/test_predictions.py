@@ -5,8 +5,6 @@ import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ
 from lvq.rejection import CostClassifier
@@ -57,18 +55,6 @@ def test_costs_decide_the_class(data, model):
     np.testing.assert_array_equal(found.predicted, wrapped.predict(data[0]))
     assert (found.predicted != model.predict(data[0])).any()
     np.testing.assert_array_equal(found.model.classes[found.model.labels[found.winner]], found.predicted)
-
-
-def test_samples_pass_the_steps_of_a_pipeline(data):
-    X, y = data
-    whole = make_pipeline(StandardScaler(), GLVQ(solver="online", max_iter=5, random_state=0)).fit(X, y)
-    found = Predictions(whole, X)
-    assert not found.by_cost
-    np.testing.assert_allclose(found.inputs, whole[0].transform(X))
-    differences = found.inputs[:, None] - whole[1].prototypes_
-    np.testing.assert_allclose(found.distances, (differences**2).sum(axis=2), atol=1e-12)
-    np.testing.assert_array_equal(found.predicted, whole.predict(X))
-    np.testing.assert_array_equal(found.winner, found.distances.argmin(axis=1))
 
 
 def test_winners_of_given_classes(data, model):

@@ -59,19 +59,6 @@ def test_through_pipelines_and_searches(data):
     assert again(search, X, y) == chow_scorer(0.3)(search, X, y)
 
 
-def test_model_selection_does_not_reward_rejection(data):
-    """By its own score a search chooses among coverages by nothing; by Chow's risk it depends on the cost."""
-    X, y = data
-    grid = {"min_coverage": [0.1, 0.5, 1.0]}
-    plain = GridSearchCV(reject(), grid, cv=3).fit(X, y)
-    assert len(set(plain.cv_results_["mean_test_score"])) == 1
-    chosen = [
-        GridSearchCV(reject(), grid, cv=3, scoring=chow_scorer(cost)).fit(X, y).best_params_["min_coverage"]
-        for cost in (0.01, 0.9)
-    ]
-    assert chosen == [0.1, 1.0]
-
-
 def test_refused(data):
     X, y = data
     with pytest.raises(ValueError, match=r"needs a RejectClassifier, or a Pipeline that ends in one, got LogisticRegr"):

@@ -1,9 +1,7 @@
 """Measures of certainty: their values, for which predictions, and clear messages where there are none."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
@@ -14,10 +12,9 @@ from sklearn.svm import SVC
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, SNPC
 from lvq.inspection.certify import certified_radius
-from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import Matrix
 from lvq.rejection import Combination, certainty
-from lvq.rejection.scores import MEASURES, Predictions, as_combination, cells_of, reason_of
+from lvq.rejection.scores import Predictions, as_combination, cells_of, reason_of
 from lvq.solvers.online import Online
 
 QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
@@ -45,12 +42,6 @@ def test_values():
     # to the midplanes x = 2 (of 0 and 4) and x = 2.5 (of 1 and 4), depending on the winner
     np.testing.assert_allclose(certainty(model, X, "boundary"), [2, 1.75, 0.5, 0, 1.5, 6.5], atol=1e-12)
     np.testing.assert_array_equal(certainty(model, X, "radius"), certified_radius(model, X))
-
-
-def test_relative_similarity_of_two_zero_distances_is_zero():
-    model = placed([[0.0], [0.0]], [0, 1])
-    assert certainty(model, [[0.0]], "relsim").tolist() == [0.0]
-    assert certainty(model, [[0.0]], "boundary").tolist() == [0.0]
 
 
 @pytest.mark.parametrize("kernel", [None, "gaussian", "cauchy"])
@@ -84,20 +75,6 @@ def test_boundary_is_reached_at_that_distance(data, model):
         gap = D[np.arange(len(X)), j] - D[np.arange(len(X)), winner]
         reached = np.where(other, np.minimum(reached, gap), reached)
     np.testing.assert_allclose(reached, 0, atol=1e-9)
-
-
-def test_one_table_of_distances(data, monkeypatch):
-    X, y = data
-    model = GLVQ(n_prototypes=2, **QUICK).fit(X, y)
-    calls = []
-    original = PrototypeModel.distances
-    monkeypatch.setattr(PrototypeModel, "distances", lambda self, Z: calls.append(1) or original(self, Z))
-    found = Predictions(model, X)
-    for name in ("relsim", "boundary", "distance"):
-        MEASURES[name].certainty(found)
-    assert found.predicted.tolist()
-    assert cells_of(found).tolist()
-    assert len(calls) == 1
 
 
 def test_winner_and_rival_belong_to_the_prediction(data):
@@ -134,23 +111,6 @@ def test_any_classifier(data):
     binary = RidgeClassifier().fit(X[y != "c"], y[y != "c"])
     np.testing.assert_allclose(certainty(binary, X), np.abs(binary.decision_function(X)))
     assert cells_of(Predictions(logistic, X)).tolist() == logistic.predict(X).tolist()
-
-
-def test_a_calibrated_model_has_its_own_predictions(data):
-    """The predictions and probabilities of a calibrator are not those of the model inside."""
-    X, y = data
-    model = CalibratedClassifierCV(SNPC(n_prototypes=3, **QUICK), ensemble=False, cv=3).fit(X, y)
-    assert np.array_equal(Predictions(model, X).predicted, model.predict(X))
-    np.testing.assert_allclose(certainty(model, X), model.predict_proba(X).max(axis=1))
-
-
-def test_feature_names_are_checked(data):
-    X, y = data
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    model = GLVQ(**QUICK).fit(frame, y)
-    np.testing.assert_array_equal(certainty(model, frame), certainty(model, frame.astype(object)))
-    with pytest.raises(ValueError, match="feature names should match"):
-        certainty(model, frame.rename(columns={"a": "z"}))
 
 
 def test_the_probability_is_that_of_the_predicted_class():

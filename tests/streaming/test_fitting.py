@@ -22,7 +22,6 @@ import lvq
 from lvq import GLVQ, GMLVQ, LVQ1, RSLVQ, LVQClassifier, fit_batches
 from lvq.model.relevance import Matrix
 from lvq.solvers.online import Online
-from lvq.streaming import sources
 from lvq.tables.header import TableError
 
 
@@ -314,13 +313,8 @@ def change_in_the_second_pass(monkeypatch, change):
     ],
 )
 def test_a_file_that_changes_in_the_second_pass(kind, number, size, message, frame, tmp_path, monkeypatch):
-    """The file that is being read, or the next one, is removed, cut or written to: an error.
-
-    Parts are read ahead, and a change of a file that has been read does not matter, so that parts must be small.
-    """
+    """The file that is being read, or the next one, is removed, cut or written to: an error."""
     monkeypatch.setattr("lvq.tables.read.PART_ROWS", 10)
-    if kind == "csv":  # a single part
-        monkeypatch.setattr(sources, "made_ahead", iter)
     paths, model = written(frame, tmp_path, kind), make_pipeline(StandardScaler(), GLVQ())
 
     def change():

@@ -20,12 +20,12 @@ from scipy.optimize import minimize, nnls
 
 from lvq.inspection.steps import Floats, Indices
 
-BISECTIONS, FEW_BISECTIONS = 40, 25  # of a result, and of points that only give a direction
-ROUNDS = 12  # of tangent planes
+BISECTIONS = 40
+ROUNDS = 20  # of tangent planes
 PARTS = 16  # of the way to a result, in which something may be reached earlier
-SMALLEST_GAIN = 1e-5  # of the length, at which to stop
+SMALLEST_GAIN = 1e-6  # of the length, at which to stop
 MOST_COORDINATES = 100  # up to which boundaries are followed; beyond, moves go along straight lines
-ASIDE, ALONG = 1e-5, 0.01  # distances of neighbouring points, and how far the boundary is looked for, by the length
+ASIDE, ALONG = 1e-6, 0.01  # distances of neighbouring points, and how far the boundary is looked for, by the length
 
 Reached = Callable[[Indices, Floats], NDArray[np.bool_]]  # whether moves of these jobs reach what is wanted
 
@@ -77,11 +77,11 @@ def _least_distance(G: Floats, h: Floats) -> Floats | None:
     return None if residual[-1] > -1e-12 else residual[:-1] / -residual[-1] * unit
 
 
-def bisected(outside: Floats, inside: Floats, reached: Reached, steps: int = BISECTIONS) -> Floats:
+def bisected(outside: Floats, inside: Floats, reached: Reached) -> Floats:
     """For each pair of moves the first between them that reaches what is wanted; the inner ones do."""
     jobs, low, high = np.arange(len(inside)), np.zeros((len(inside), 1)), np.ones((len(inside), 1))
     high[reached(jobs, outside)] = 0.0
-    for _ in range(steps):
+    for _ in range(BISECTIONS):
         middle = (low + high) / 2
         good = reached(jobs, outside + middle * (inside - outside))[:, None]
         low, high = np.where(good, low, middle), np.where(good, middle, high)
@@ -113,7 +113,7 @@ def pulled_in(ends: Floats, reached: Reached, low: Floats, high: Floats) -> Floa
             planes[job] = np.vstack((planes[job], np.append(normal, normal @ crossing[job])))
             nearest = shortest_in_box(-planes[job][:, :-1], -planes[job][:, -1], low[job], high[job])
             outside[job] = best[job] if nearest is None else nearest
-        crossing[active] = bisected(outside[active], ends[active], of_active, FEW_BISECTIONS)
+        crossing[active] = bisected(outside[active], ends[active], of_active)
         size, bound, shortest = (np.linalg.norm(moves[active], axis=1) for moves in (crossing, outside, best))
         best[active] = np.where((size < shortest)[:, None], crossing[active], best[active])
         # where the region is convex, nothing in it is shorter than the bound
@@ -137,12 +137,11 @@ def _of_jobs(reached: Reached, jobs: Indices) -> Reached:
 
 def _normals(points: Floats, ways: Floats, reached: Reached) -> Floats:
     """Normals of the boundary at points, in units in which the way inwards has the component 1."""
-    n_jobs, n = points.shape
+    n = points.shape[1]
     size = np.linalg.norm(points, axis=1)[:, None, None]
     ways = (ways / np.linalg.norm(ways, axis=1, keepdims=True))[:, None, :] * size * ALONG
     beside = points[:, None, :] + ASIDE * size * np.eye(n)
     outer, inner = ((beside + sign * ways).reshape(-1, n) for sign in (-1, 1))
-    crossing = bisected(outer, inner, lambda rows, moves: reached(rows // n, moves), FEW_BISECTIONS)
-    crossing = crossing.reshape(n_jobs, n, n)
+    crossing = bisected(outer, inner, lambda rows, moves: reached(rows // n, moves)).reshape(beside.shape)
     along = ((crossing - beside) * ways).sum(axis=2) / (size[:, :, 0] * ALONG)
     return -along / (ASIDE * size[:, :, 0])

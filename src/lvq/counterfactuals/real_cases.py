@@ -85,21 +85,12 @@ class Jobs(NamedTuple):
     end: Mixed
 
 
-def _place(at: Mixed, column: int) -> tuple[int, int]:
-    """Part and column of a column that is counted over numbers and then categories."""
+def _set_column(at: Mixed, end: Mixed, column: int, jobs: NDArray[np.bool_] | slice = slice(None)) -> Mixed:
+    """Take over a column, counted over numbers and then categories, for some jobs."""
     n_numbers = at.numbers.shape[1]
-    return (0, column) if column < n_numbers else (1, column - n_numbers)
-
-
-def _with_column(at: Mixed, end: Mixed, column: int) -> Mixed:
-    trial, (part, place) = Mixed(at.numbers.copy(), at.categories.copy()), _place(at, column)
-    trial[part][:, place] = end[part][:, place]
-    return trial
-
-
-def _set_column(at: Mixed, end: Mixed, column: int, job: int) -> None:
-    part, place = _place(at, column)
-    at[part][job, place] = end[part][job, place]
+    part, place = (0, column) if column < n_numbers else (1, column - n_numbers)
+    at[part][jobs, place] = end[part][jobs, place]
+    return at
 
 
 class Options(NamedTuple):
@@ -111,16 +102,6 @@ class Options(NamedTuple):
     immutable: Sequence[str | int]
     max_changes: int | None
     plausible: bool
-
-
-class Found(NamedTuple):
-    """Changed samples, their distances, classes and lengths in the model's metric, and the units of the distances."""
-
-    samples: MatrixLike
-    distance: Floats
-    label: Labels
-    cost: Floats
-    units: Floats
 
 
 class Search:
@@ -200,13 +181,13 @@ class Search:
         for _ in range(most):
             gain = np.full((len(jobs.row), n_numbers + self.X.categories.shape[1]), np.inf)
             for column in range(gain.shape[1]):
-                trial = _with_column(at, jobs.end, column)
+                trial = _set_column(Mixed(at.numbers.copy(), at.categories.copy()), jobs.end, column)
                 tried = np.flatnonzero((lengths(np.ones(n_numbers), trial, at) > 0) & ~done)
                 if len(tried):
                     gain[tried, column] = self.scores(jobs.row[tried], trial.take(tried))
             best = gain.argmin(axis=1)
-            for job in np.flatnonzero(~done & np.isfinite(gain.min(axis=1))):
-                _set_column(at, jobs.end, int(best[job]), int(job))
+            for column in np.unique(best).tolist():
+                _set_column(at, jobs.end, column, ~done & np.isfinite(gain.min(axis=1)) & (best == column))
             done |= self.reached(jobs.row, at)
         return Jobs(jobs.row[done], at.take(np.flatnonzero(done)))
 
@@ -235,8 +216,8 @@ class Search:
         moves = pulled_in(start, lambda some, u: self.reached(jobs.row[some], changed(some, u)), low, high)
         return changed(np.arange(len(moves)), moves)
 
-    def run(self, done: NDArray[np.bool_]) -> Found:
-        """The search for all samples that are not done already."""
+    def run(self, done: NDArray[np.bool_]) -> tuple[MatrixLike, Floats, Labels, Floats, Floats]:
+        """Changed samples with distances, classes, lengths in the model's metric, and units; what is done stays."""
         todo, limits = np.flatnonzero(~done), self.limits
         jobs = self.starts(todo, limits)
         if len(self.layout.categorical) and not limits.fixed_categories.all():  # and those that change numbers only
@@ -257,7 +238,7 @@ class Search:
             )  # fmt: skip
         return self._result(best, shortest)
 
-    def _result(self, best: Mixed, shortest: Floats) -> Found:
+    def _result(self, best: Mixed, shortest: Floats) -> tuple[MatrixLike, Floats, Labels, Floats, Floats]:
         label, _ = predictions(self.model, self.layout.join(best))
         change = self.inputs(best).astype(np.float64) - self.inputs(self.X)
         model = self.found.model
@@ -268,4 +249,4 @@ class Search:
         best.categories[np.isinf(shortest)] = None
         units = np.full(len(self.layout.names), np.nan)
         units[self.layout.numeric] = self.limits.units
-        return Found(self.layout.join(best), shortest, label, cost, units)
+        return self.layout.join(best), shortest, label, cost, units

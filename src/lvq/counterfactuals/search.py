@@ -75,7 +75,7 @@ def counterfactual(
     any pipeline, of small length in stated units, and never longer than the one to the nearest real sample that is
     predicted as wanted, if neither has missing values. Missing values stay missing. With a `RejectClassifier` a sample
     is accepted where its own `accept` says so, by any measure; the change is the smallest one that was found along that
-    boundary, and within 0.1 % of the smallest one of all where the accepted region of a prototype is convex.
+    boundary, and within 0.01 % of the smallest one of all where the accepted region of a prototype is convex.
 
     Parameters
     ----------
@@ -132,35 +132,22 @@ def counterfactual(
     done = goal.reached(first, accepted)
     if samples is not None:
         options = Options(samples, units, bounds or {}, immutable, max_changes, plausible)
-        return _told(Counterfactual(*Search(model, found, X, goal, options).run(done)), X, options)
+        return _told(Counterfactual(*Search(model, found, X, goal, options).run(done)), X)
     given = {"units": units, "bounds": bounds, "immutable": immutable or None, "max_changes": max_changes}
-    given["plausible"] = plausible or None
-    for name, value in given.items():
+    for name, value in {**given, "plausible": plausible or None}.items():
         if value is not None:
             raise ValueError(f"{name} of counterfactual needs samples, real samples with the columns of X; give them.")
-    return _told(_smallest(model, found, X, goal, done), X, None)
+    return _told(_smallest(model, found, X, goal, done), X)
 
 
-def _told(result: Counterfactual, X: MatrixLike, options: Options | None) -> Counterfactual:
-    """The result, with a warning that names the rows without an answer and what may lead to one."""
+def _told(result: Counterfactual, X: MatrixLike) -> Counterfactual:
+    """The result, with a warning that names the rows without an answer."""
     lacking = row_names(X, len(result.found))[~result.found].tolist()
     if lacking:
-        remedies = ["another target"]
-        if options is not None:
-            asked = {
-                "a larger max_changes": options.max_changes is not None,
-                "fewer immutable columns": len(options.immutable) > 0,
-                "wider bounds": len(options.bounds) > 0,
-                "plausible=False": options.plausible,
-            }
-            remedies = [remedy for remedy, used in asked.items() if used] or [
-                "more samples, among them some that are predicted as the target"
-            ]
-        rows = "row" if len(lacking) == 1 else "rows"
         warnings.warn(
-            f"counterfactual found no change for {len(lacking)} of {len(result.found)} samples ({rows} "
+            f"counterfactual found no change for {len(lacking)} of {len(result.found)} samples (rows "
             f"{listed(lacking)}); their values are NaN or None, which is no answer, and their distance is infinite. "
-            f"Try {' or '.join(remedies)}.",
+            "Try another target, more samples that are predicted as wanted, or less strict limits.",
             UserWarning,
             stacklevel=3,
         )

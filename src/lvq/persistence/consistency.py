@@ -100,13 +100,11 @@ def _check_rejection(model: RejectClassifier) -> None:
 
 
 def _check_path(path: ThresholdPath) -> None:
-    steps = path.steps
-    fits = {np.shape(array) for array in steps} == {(len(steps.point),)}
-    fits &= np.shape(path.rejected_correct) == np.shape(path.rejected_errors) == (len(path),)
-    fits &= np.shape(path.pool) == np.shape(path.cells) == (len(path.cells),)
-    fits &= bool((steps.point >= 0).all() and (steps.point < len(path)).all() and (path.pool >= 0).all())
-    fits &= np.array_equal(np.unique(steps.pool), np.arange(path.n_pools))
-    require(fits, "ThresholdPath has steps that do not fit its points")
+    shape = np.shape(path.pool_thresholds)
+    fits = len(shape) == 2 and np.shape(path.rejected_correct) == np.shape(path.rejected_errors) == shape[:1]
+    fits = fits and np.shape(path.pool) == np.shape(path.cells) == (len(path.cells),)
+    fits = fits and bool((path.pool >= 0).all() and (path.pool < shape[1]).all())
+    require(fits, "ThresholdPath has thresholds that do not fit its points and cells")
 
 
 def _check_steps(steps: list[tuple[str, BaseEstimator | str | None]]) -> None:

@@ -12,11 +12,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from lvq.estimators.find_model import rejecting_layer
 from lvq.plots.arguments import described
 from lvq.plots.display import CurveDisplay
 from lvq.plots.fitted_arrays import estimator_name
 from lvq.plots.style import percent, pyplot
-from lvq.rejection.classifier import find_reject_classifier
 from lvq.rejection.curves import (
     AccuracyRejectCurve,
     accuracy_reject_curve,
@@ -246,7 +246,7 @@ def _curve_and_point(
     """
     labels = column_or_1d(y)
     check_consistent_length(X, labels)
-    reject, inputs = find_reject_classifier(estimator, X)
+    reject, inputs = rejecting_layer(estimator, X)
     if reject is None:
         check_is_fitted(estimator)
         correct = np.asarray(estimator.predict(X)) == labels

@@ -4,13 +4,12 @@
 """
 
 from lvq.rejection.classifier import RejectClassifier
-from lvq.rejection.costs import CostClassifier, cheapest_class, cost_matrix, expected_costs
+from lvq.rejection.costs import CostClassifier, cost_matrix
 from lvq.rejection.curves import (
     accepted_accuracy_scorer,
     accuracy_reject_curve,
     area_under_curve,
     chow_scorer,
-    confusion_with_reject,
     coverage_scorer,
 )
 from lvq.rejection.guarantee import GuaranteeError
@@ -26,11 +25,8 @@ __all__ = [
     "accuracy_reject_curve",
     "area_under_curve",
     "certainty",
-    "cheapest_class",
     "chow_scorer",
-    "confusion_with_reject",
     "cost_matrix",
     "coverage_scorer",
-    "expected_costs",
     "local_thresholds",
 ]

@@ -16,16 +16,20 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, assert_all_finite, check_random_state, get_tags, indexable
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, has_fit_parameter
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    has_fit_parameter,
+)
 
 from lvq.estimators.base import unchanged_on_error
-from lvq.estimators.find_model import find_layer, layers
 from lvq.estimators.inputs import by_partition, in_memory, is_dask
 from lvq.rejection.calibration import (
     Data,
@@ -36,10 +40,8 @@ from lvq.rejection.calibration import (
     fit_thresholds,
     held_out_rows,
     n_units,
-    partitions_of,
     path_and_test_rows,
     score,
-    with_carried_over,
 )
 from lvq.rejection.guarantee import Guarantee
 from lvq.rejection.path import CellThresholds, OperatingPoint, ThresholdPath
@@ -158,8 +160,11 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
+        "estimator": [HasMethods(["fit", "predict"])],
         "measure": [StrOptions({"auto", *MEASURES, "combined"}), Combination, callable],
         "thresholds": [StrOptions(set(METHODS))],
+        **{name: [Interval(Real, 0, 1, closed="both"), None] for name in TARGETS[:3]},
+        "max_error": [Interval(Real, 0, 1, closed="neither"), "array-like", None],
         "confidence": [Interval(Real, 0, 1, closed="neither")],
         "cv": [
             Interval(Real, 0, 1, closed="neither"),
@@ -219,9 +224,8 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples, of any kind that the estimator takes. The rows of a dask array or data frame stay in their
-            partitions: the estimator is fitted and the certainties are computed there. All labels, and of each
-            calibration sample the prediction with its certainties and its cell, come to the client.
+            Samples, of any kind that the estimator takes. A dask collection is calibrated on only by a fitted estimator
+            (``cv="prefit"``), and computed for this.
         y : array-like of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
@@ -255,14 +259,11 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return self
 
     def _check_target(self) -> None:
-        if not (hasattr(self.estimator, "fit") and hasattr(self.estimator, "predict")):
-            raise ValueError(f"estimator must be a classifier with fit and predict, got {self.estimator!r}.")
         given = [name for name in TARGETS if getattr(self, name) is not None]
         if len(given) > 1:
             raise ValueError(f"RejectClassifier takes one of {', '.join(TARGETS)}, got {', '.join(given)}; choose one.")
-        for name in given:
-            for value in np.atleast_1d(getattr(self, name)).tolist():
-                check_fraction(name, value, open_interval=name == "max_error")
+        for value in () if self.max_error is None else np.atleast_1d(self.max_error).tolist():
+            check_fraction("max_error", value, open_interval=True)
         if self.max_error is not None and not self._is_prefit and not isinstance(self.cv, float):
             raise ValueError(
                 "cv of RejectClassifier must be a fraction of the samples or 'prefit' where max_error is given, "
@@ -280,51 +281,46 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """The samples with what belongs to them, checked."""
         if y is None:
             raise ValueError("RejectClassifier requires y to be passed, but the target y is None.")
-        given, names = in_memory(y), None if groups is None else column_or_1d(in_memory(groups))
-        X, given, names = (X, given, names) if is_dask(X) else indexable(X, given, names)
-        labels = column_or_1d(given, warn=True)
-        if is_dask(X) and (length := partitions_of(X)[1][-1]) != len(labels):
-            raise ValueError(
-                f"y of RejectClassifier.fit must have one value for each of the {length} samples of X, got "
-                f"{len(labels)}."
+        if is_dask(X) and not self._is_prefit:
+            raise TypeError(
+                "RejectClassifier trains on samples in memory, got a dask collection; fit the estimator to it, then "
+                "calibrate on other samples with cv='prefit'."
             )
+        X, given, names = indexable(*map(in_memory, (X, y, groups)))
+        labels = column_or_1d(given, warn=True)
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
-        weight = _checked_weight(in_memory(sample_weight), len(labels))
-        for_fit = {name: in_memory(value) for name, value in fit_params.items()}
+        names = None if names is None else column_or_1d(names)
+        for_fit, weighted = dict(fit_params), np.ones(len(labels), dtype=np.bool_)
         if sample_weight is not None:
-            for_fit = {"sample_weight": weight, **for_fit}
+            weight = _check_sample_weight(in_memory(sample_weight), labels, ensure_non_negative=True)
+            for_fit, weighted = {"sample_weight": weight, **for_fit}, weight > 0
         if names is not None and has_fit_parameter(self.estimator, "groups"):
             for_fit = {"groups": names, **for_fit}
         if get_config()["enable_metadata_routing"]:
             for_fit = process_routing(self, "fit", **for_fit).estimator.fit
-        return Data(X, labels, names, weight > 0, for_fit)
+        return Data(X, labels, names, weighted, for_fit)
 
     def _calibrated(self, data: Data, rng: np.random.RandomState) -> tuple[BaseEstimator, Combination, Thresholds]:
         """The predicting estimator, its measure of certainty, and its thresholds."""
         estimator, held_out = self._trained(data, rng)
         measure = as_combination(self.measure).resolved(Predictions(estimator, None))
-        testing = None
+        testing, guarantees = None, list[Guarantee]()
         if held_out is None:
             fitting = cross_fitted(estimator, self.estimator, self.cv, measure, data)
         else:
-            fitting = score(estimator, measure, held_out.X, held_out.y)
-        guarantees: list[Guarantee] = []
-        if self.max_error is not None:
-            assert held_out is not None
+            fitting = score(Predictions(estimator, held_out.X), measure, held_out.y)
+        if held_out is not None and self.max_error is not None:
             for_path, for_tests = path_and_test_rows(held_out.groups, len(held_out.y), rng)
             fitting, testing = fitting.take(for_path), fitting.take(for_tests)
             guarantees = self._guarantees(len(for_tests), data)
         target = next((name for name in TARGETS[:3] if getattr(self, name) is not None), None)
         wanted = ("min_coverage", 0.9) if target is None else (target, getattr(self, target))
-        found = fit_thresholds(self.thresholds, wanted, guarantees, measure, fitting, testing)
-        if held_out is None:
-            found = with_carried_over(found, score(estimator, measure, data.X, data.y))
-        return estimator, measure, found
+        return estimator, measure, fit_thresholds(self.thresholds, wanted, guarantees, measure, fitting, testing)
 
     def _trained(self, data: Data, rng: np.random.RandomState) -> tuple[BaseEstimator, Data | None]:
         """The predicting estimator, and the samples for calibration that it was not trained on; None with folds."""
-        n_samples, for_tests = len(data.y), self.max_error is not None
+        for_tests = self.max_error is not None
         if self._is_prefit:
             rows = np.flatnonzero(data.weighted)
         elif isinstance(self.cv, float):
@@ -333,18 +329,20 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return data.trained(self.estimator), None
         if not len(rows):
             raise ValueError(
-                f"RejectClassifier found no sample to calibrate on among n_samples = {n_samples}, with cv={self.cv}; "
+                f"RejectClassifier found no sample to calibrate on among n_samples = {len(data.y)}, with cv={self.cv}; "
                 "give more samples, or a larger fraction or a number of folds as cv."
             )
         held_out = data.take(rows)
-        if for_tests:  # before anything is trained
-            units = n_units(data.groups, n_samples)
-            check_enough(self._guarantees(1, data), held_out.groups, len(rows), units)
+        if for_tests:
+            units = n_units(held_out.groups, len(rows))
+            check_enough(self._guarantees(1, data), units, n_units(data.groups, len(data.y)))
         if self._is_prefit:
             _check_prefit(self.estimator, data.y)
             # a copy: the user may fit the given estimator again, and the thresholds hold for this one only
             return deepcopy(self.estimator), held_out
-        same = np.arange(n_samples) if data.groups is None else data.groups  # rows of weight 0 of a held-out group too
+        same = (
+            np.arange(len(data.y)) if data.groups is None else data.groups
+        )  # rows of weight 0 of a held-out group too
         return data.take(np.flatnonzero(~np.isin(same, same[rows]))).trained(self.estimator), held_out
 
     def _guarantees(self, n_tested: int, data: Data) -> list[Guarantee]:
@@ -437,7 +435,6 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """The estimator that makes the predictions: the fitted one, before `fit` the given one."""
         return getattr(self, "estimator_", self.estimator)
 
-    @by_partition
     def accept(self, X: MatrixLike) -> BoolArray:
         """Which predictions are accepted.
 
@@ -624,10 +621,8 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         coverage : float
         """
-        accepted, sample_weight = in_memory(self.accept(X)), in_memory(sample_weight)
-        weight = None if sample_weight is None else column_or_1d(sample_weight, dtype=np.float64)
-        check_consistent_length(accepted, weight)
-        return float(np.average(accepted.astype(np.float64), weights=weight))
+        accepted = in_memory(self.accept(X))
+        return float(np.average(accepted, weights=_check_sample_weight(in_memory(sample_weight), accepted)))
 
     def accepted_accuracy(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy of the accepted predictions.
@@ -648,17 +643,15 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         accuracy : float
             NaN where nothing is accepted.
         """
-        labels, sample_weight = column_or_1d(in_memory(y)), in_memory(sample_weight)
+        labels = column_or_1d(in_memory(y))
         if is_dask(X):
             predicted, accepted = in_memory(self.predict(X)), in_memory(self.accept(X))
         else:
             predictions = self.predictions(X)
             predicted, accepted = predictions.predicted, self.reason_for(predictions) == ""
-        weight = np.ones(len(labels)) if sample_weight is None else column_or_1d(sample_weight, dtype=np.float64)
-        check_consistent_length(predicted, labels, weight)
-        weight = np.where(accepted, weight, 0.0)
-        correct = np.asarray(predicted == labels, dtype=np.float64)
-        return float(np.average(correct, weights=weight)) if weight.sum() > 0 else float("nan")
+        check_consistent_length(predicted, labels)
+        weight = _check_sample_weight(in_memory(sample_weight), labels) * accepted
+        return float(np.average(predicted == labels, weights=weight)) if weight.any() else float("nan")
 
 
 def _common_type(classes: Labels, label: Label) -> np.dtype:
@@ -675,16 +668,6 @@ def _common_type(classes: Labels, label: Label) -> np.dtype:
     return common if np.array_equal(classes.astype(common).astype(classes.dtype), classes) else np.dtype(object)
 
 
-def _checked_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
-    weight = np.ones(n_samples) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    weight = np.full(n_samples, float(weight)) if weight.ndim == 0 else weight
-    if weight.shape != (n_samples,):
-        raise ValueError(f"sample_weight must have shape ({n_samples},), one entry per sample, got {weight.shape}.")
-    if not (weight >= 0).all() or not (weight > 0).any():
-        raise ValueError("sample_weight must not be negative or NaN, nor zero for all samples; zero omits a sample.")
-    return weight
-
-
 def _check_prefit(estimator: BaseEstimator, y: Labels) -> None:
     check_is_fitted(estimator)
     known = np.asarray(getattr(estimator, "classes_", y)).tolist()
@@ -693,14 +676,3 @@ def _check_prefit(estimator: BaseEstimator, y: Labels) -> None:
             f"y must contain classes of the fitted estimator, {known[:5]}, got {np.unique(y)[:5].tolist()}; give the "
             "labels it was fitted with."
         )
-
-
-def find_reject_classifier(estimator: BaseEstimator, X: MatrixLike) -> tuple[RejectClassifier | None, MatrixLike]:
-    """The RejectClassifier inside an estimator and the samples as they reach it; None where there is none."""
-    classifier = find_layer(estimator, RejectClassifier)
-    for layer in () if classifier is None else layers(estimator):
-        if layer is classifier:
-            break
-        if isinstance(layer, Pipeline) and len(layer) > 1:
-            X = layer[:-1].transform(X)
-    return classifier, X

@@ -6,7 +6,6 @@ has the expected cost sum_i p_i c_ij. For two classes this is a threshold on the
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Self
 
@@ -16,54 +15,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from lvq.estimators.find_model import find_layer
 from lvq.typing import Argument, Labels, MatrixLike
 
 Costs = Mapping[str, float] | ArrayLike
-
-
-def expected_costs(probabilities: ArrayLike, costs: ArrayLike) -> NDArray[np.float64]:
-    """Expected cost of each prediction.
-
-    Parameters
-    ----------
-    probabilities : array-like of shape (n_samples, n_classes)
-        Probabilities of the classes; calibrated ones, as those of `LVQClassifier`.
-    costs : array-like of shape (n_classes, n_classes)
-        Cost of each mistake: the row is the true class, the column the predicted one.
-
-    Returns
-    -------
-    expected : ndarray of shape (n_samples, n_classes)
-
-    Examples
-    --------
-    >>> expected_costs([[0.8, 0.2]], [[0, 1], [5, 0]])
-    array([[1. , 0.8]])
-    """
-    return np.asarray(probabilities, dtype=np.float64) @ np.asarray(costs, dtype=np.float64)
-
-
-def cheapest_class(probabilities: ArrayLike, costs: ArrayLike) -> NDArray[np.intp]:
-    """Index of the class with the least expected cost; of equal ones the first.
-
-    Parameters
-    ----------
-    probabilities : array-like of shape (n_samples, n_classes)
-        Probabilities of the classes.
-    costs : array-like of shape (n_classes, n_classes)
-        Cost of each mistake: the row is the true class, the column the predicted one.
-
-    Returns
-    -------
-    index : ndarray of shape (n_samples,)
-
-    Examples
-    --------
-    >>> cheapest_class([[0.8, 0.2], [0.9, 0.1]], [[0, 1], [5, 0]])
-    array([1, 0])
-    """
-    return expected_costs(probabilities, costs).argmin(axis=1)
 
 
 def cost_matrix(costs: Costs, classes: ArrayLike) -> NDArray[np.float64]:
@@ -88,38 +42,26 @@ def cost_matrix(costs: Costs, classes: ArrayLike) -> NDArray[np.float64]:
            [1., 0.]])
     """
     names = [str(label) for label in np.asarray(classes).tolist()]
-    matrix = 1.0 - np.eye(len(names))
-    if not isinstance(costs, Mapping):
-        matrix = np.asarray(costs, dtype=np.float64)
-        if matrix.shape != (len(names), len(names)):
-            raise ValueError(
-                f"costs must have one row and one column for each of the {len(names)} classes {names[:8]}, got shape "
-                f"{matrix.shape}."
-            )
-    else:
+    if isinstance(costs, Mapping):
+        matrix, pairs = 1.0 - np.eye(len(names)), [f"{true}:{other}" for true in names for other in names]
         for key, cost in costs.items():
-            matrix[_mistake(str(key), names)] = float(cost)
+            if pairs.count(key) != 1:
+                raise ValueError(
+                    f"costs must be of pairs 'true:predicted' of the classes {', '.join(map(repr, names[:8]))}, got "
+                    f"{key!r}; give a matrix where classes have colons in their names."
+                )
+            matrix.flat[pairs.index(key)] = float(cost)
+    else:
+        matrix = np.asarray(costs, dtype=np.float64)
+    if matrix.shape != (len(names), len(names)):
+        raise ValueError(
+            f"costs must have one row and one column for each of the {len(names)} classes {names[:8]}, got shape "
+            f"{matrix.shape}."
+        )
     off = matrix[~np.eye(len(names), dtype=bool)]
     if not np.isfinite(matrix).all() or matrix.min() < 0 or (len(off) and not off.any()):
         raise ValueError(f"costs must be finite numbers of 0 or more, with one above 0, got {matrix.tolist()}.")
     return matrix
-
-
-def _mistake(key: str, names: list[str]) -> tuple[int, int]:
-    """Row and column of a mistake "true:predicted"; ValueError for one that is unknown or could be read in two ways."""
-    pairs = [(i, j) for i, true in enumerate(names) for j, other in enumerate(names) if f"{true}:{other}" == key]
-    if len(pairs) == 1:
-        return pairs[0]
-    if pairs:
-        raise ValueError(
-            f"costs must name one mistake by each key, got {key!r}, which can be read in {len(pairs)} ways because "
-            "classes have a colon in their names; give costs as a matrix."
-        )
-    close = difflib.get_close_matches(key, [f"{true}:{other}" for true in names for other in names], n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise ValueError(
-        f"costs must be of pairs 'true:predicted' of the classes {', '.join(map(repr, names[:8]))}, got {key!r}.{hint}"
-    )
 
 
 class CostClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -233,7 +175,7 @@ class CostClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        expected = expected_costs(self.predict_proba(X), self.costs_)
+        expected = self.predict_proba(X) @ self.costs_
         return expected[:, 0] - expected[:, 1] if expected.shape[1] == 2 else -expected
 
     def predict(self, X: MatrixLike) -> Labels:
@@ -249,25 +191,10 @@ class CostClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        return self.classes_[cheapest_class(self.predict_proba(X), self.costs_)]
+        return self.classes_[(self.predict_proba(X) @ self.costs_).argmin(axis=1)]
 
     def __sklearn_tags__(self) -> Tags:
         """The tags of the classifier about its input."""
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
         tags.input_tags, tags.non_deterministic = inner.input_tags, inner.non_deterministic
         return tags
-
-
-def classes_by_cost(estimator: BaseEstimator, X: MatrixLike) -> NDArray[np.intp] | None:
-    """Indices of the classes that an estimator predicts by costs; None where it has none.
-
-    Examples
-    --------
-    >>> from lvq import GLVQ
-    >>> model = GLVQ(init=[[0.0], [4.0]]).fit([[0], [4]], ["left", "right"])
-    >>> wrapped = CostClassifier(model, {"right:left": 1000}).fit([[0], [4]], ["left", "right"])
-    >>> classes_by_cost(model, [[1.9]]), classes_by_cost(wrapped, [[1.9]])
-    (None, array([1]))
-    """
-    wrapped = find_layer(estimator, CostClassifier)
-    return None if wrapped is None else np.searchsorted(wrapped.classes_, np.asarray(estimator.predict(X)))

@@ -15,8 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from lvq.rejection.path import CellThresholds, OperatingPoint, ThresholdPath
-from lvq.rejection.thresholds import in_steps, step_of
-from lvq.rejection.validation import BoolArray, FloatArray, IntArray, check_finite, label_codes
+from lvq.rejection.thresholds import step_of
+from lvq.rejection.validation import BoolArray, FloatArray
 from lvq.typing import Labels
 
 NOTED = 0.02  # by how much the expected coverage is above the requested one where a note tells it
@@ -41,7 +41,7 @@ def coverage_point(
     coverage : float
         Fraction of new samples to accept.
     step : float, default=1e-9
-        Certainties are compared in steps of this size.
+        The certainties are multiples of this step, and the thresholds of the path lie half a step below them.
     outliers : float, default=0.0
         Expected number of outliers among the calibration samples, which are rejected in any case.
 
@@ -59,53 +59,22 @@ def coverage_point(
     >>> point.coverage, notes[0][:42]
     (1.0, 'About 99.0 % of new samples will be accept')
     """
-    certainty, correct, cell = samples
+    certainty, _, cell = samples
     n_samples = len(certainty) + outliers
     to_reject = (1 - coverage) * (n_samples + 1) - outliers
-    start, used = (path.point(0), 0) if path.method == "global" else _most_accurate(path, to_reject)
-    kept = start.accept(certainty, cell)
-    values = np.sort(in_steps(certainty[kept], step))
-    rank = min(round(to_reject - np.count_nonzero(~kept) - used), len(values))
+    used, start = (path.pool_thresholds > -np.inf).sum(axis=1), 0
+    if path.method != "global":
+        rejected = path.n_samples - path.accepted + used
+        start = path.best(rejected <= max(to_reject, 0.0), np.nan_to_num(path.accuracy, nan=-1.0))
+    kept = path.point(start).accept(certainty, cell)
+    values = np.sort(certainty[kept])
+    rank = min(round(to_reject - np.count_nonzero(~kept) - used[start]), len(values))
     level = float(values[rank - 1]) - step / 2 if rank > 0 else -np.inf
-    point = counted(start.raised(level), path, certainty, correct, cell)
+    raised = replace(path, pool_thresholds=np.maximum(path.pool_thresholds[[start]], level))
+    point = raised.evaluate(*samples).point(0)
     # each threshold in use rejects about one new sample more than it rejects here
-    expected = (point.coverage * len(certainty) - used - (rank > 0)) / n_samples
+    expected = (point.coverage * len(certainty) - used[start] - (rank > 0)) / n_samples
     return point, _notes(coverage, expected, to_reject, n_samples, outliers)
-
-
-def _most_accurate(path: ThresholdPath, to_reject: float) -> tuple[OperatingPoint, int]:
-    """The most accurate point that is not expected to reject more, and its number of thresholds in use."""
-    used = _thresholds_used(path)
-    allowed = np.flatnonzero(path.n_samples - path.accepted + used <= max(to_reject, 0.0))
-    accuracy = np.nan_to_num(path.accuracy[allowed], nan=-1.0)
-    best = int(allowed[np.lexsort((-path.accepted[allowed], -accuracy))[0]])
-    return path.point(best), int(used[best])
-
-
-def _thresholds_used(path: ThresholdPath) -> IntArray:
-    """Number of thresholds above -inf at each point."""
-    steps = path.steps
-    active = (steps.threshold > -np.inf).astype(np.intp)
-    change = np.where(steps.point == 0, active, np.diff(active, prepend=0))  # every pool begins at point 0
-    total = np.zeros(len(path), dtype=np.intp)
-    np.add.at(total, steps.point, change)
-    return np.cumsum(total)
-
-
-def counted(
-    point: OperatingPoint, path: ThresholdPath, certainty: FloatArray, correct: BoolArray, cell: Labels
-) -> OperatingPoint:
-    """The point with its counts on the samples of a path."""
-    accepted = point.accept(certainty, cell)
-    n_correct = int(np.count_nonzero(accepted & correct))
-    n_accepted = int(np.count_nonzero(accepted))
-    return replace(
-        point,
-        rejected_correct=path.n_correct - n_correct,
-        rejected_errors=path.n_errors - (n_accepted - n_correct),
-        coverage=n_accepted / path.n_samples,
-        accuracy=n_correct / n_accepted if n_accepted else float("nan"),
-    )
 
 
 def _notes(coverage: float, expected: float, to_reject: float, n_samples: float, outliers: float) -> tuple[str, ...]:
@@ -138,8 +107,7 @@ def outlier_limits(typicality: FloatArray, cell: Labels, fraction: float, min_ce
     >>> outlier_limits(np.arange(40.0), np.repeat([0, 1], [30, 10]), 0.1, 10).thresholds.round(3)
     array([ 2., 30.])
     """
-    check_finite("the outlier measure of RejectClassifier", typicality)
-    cells, code = label_codes(cell)
+    cells, code = np.unique(cell, return_inverse=True)
     large = np.flatnonzero(np.bincount(code) >= max(min_cell_size, 1 / fraction if fraction else 1))
     groups = [typicality[code == index] for index in large]
     half_step = step_of(typicality) / 2  # a sample at its limit is accepted, whatever the last digits are

@@ -18,19 +18,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from lvq.rejection.classifier import RejectClassifier, find_reject_classifier
+from lvq.estimators.find_model import rejecting_layer
+from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.path import ThresholdPath
-from lvq.rejection.validation import (
-    FloatArray,
-    IntArray,
-    check_certainty,
-    check_flags,
-    check_fraction,
-    check_lengths,
-    label_codes,
-    positions,
-)
-from lvq.typing import Labels, MatrixLike
+from lvq.rejection.validation import FloatArray, IntArray, check_certainty, check_flags, check_fraction, check_lengths
+from lvq.typing import MatrixLike
 
 
 class AccuracyRejectCurve(NamedTuple):
@@ -47,13 +39,6 @@ class AveragedCurve(NamedTuple):
     accuracy: FloatArray
     standard_deviation: FloatArray
     n_runs: IntArray
-
-
-class RejectConfusion(NamedTuple):
-    """Counts of shape (n_labels, n_labels + 1): rows true, columns predicted, the last column rejected."""
-
-    labels: Labels
-    matrix: IntArray
 
 
 def accuracy_reject_curve(certainty: ArrayLike, correct: ArrayLike) -> AccuracyRejectCurve:
@@ -78,15 +63,11 @@ def accuracy_reject_curve(certainty: ArrayLike, correct: ArrayLike) -> AccuracyR
     """
     values, flags = check_certainty(certainty), check_flags("correct", correct)
     check_lengths(certainty=values, correct=flags)
-    return _curve_of(values, flags.astype(np.float64))
-
-
-def _curve_of(certainty: FloatArray, probability_correct: FloatArray) -> AccuracyRejectCurve:
-    order = np.argsort(certainty)[::-1]
-    descending = certainty[order]
+    order = np.argsort(values)[::-1]
+    descending = values[order]
     accepted = np.flatnonzero(np.append(descending[1:] != descending[:-1], True)) + 1  # the last of equal certainties
-    correct = np.cumsum(probability_correct[order])[accepted - 1]
-    return AccuracyRejectCurve((accepted / len(order))[::-1], (correct / accepted)[::-1])
+    n_correct = np.cumsum(flags[order])[accepted - 1]
+    return AccuracyRejectCurve((accepted / len(order))[::-1], (n_correct / accepted)[::-1])
 
 
 def path_curve(path: ThresholdPath) -> AccuracyRejectCurve:
@@ -193,89 +174,13 @@ def average_curves(
     return AveragedCurve(grid[enough], np.nanmean(values, axis=0), np.nanstd(values, axis=0), n_runs[enough])
 
 
-def bayes_reject_curve(
-    posterior: ArrayLike, y: ArrayLike | None = None, *, classes: ArrayLike | None = None
-) -> AccuracyRejectCurve:
-    """The optimal curve, from the true class probabilities: reject by the largest of them (Chow).
-
-    Parameters
-    ----------
-    posterior : array-like of shape (n_samples, n_classes)
-        p(class | sample) from known densities.
-    y : array-like of shape (n_samples,), optional
-        The classes, for the accuracy on these samples. By default the expected accuracy, without noise of the labels.
-    classes : array-like of shape (n_classes,), optional
-        Labels of the columns; by default 0, 1, ...
-
-    Returns
-    -------
-    AccuracyRejectCurve
-
-    Examples
-    --------
-    >>> bayes_reject_curve([[0.5, 0.5], [0.1, 0.9]])
-    AccuracyRejectCurve(coverage=array([1. , 0.5]), accuracy=array([0.7, 0.9]))
-    """
-    probability = np.asarray(posterior, dtype=np.float64)
-    if probability.ndim != 2 or not probability.size:
-        raise ValueError(f"posterior must have shape (n_samples, n_classes), got {probability.shape}.")
-    if not (np.all(probability >= 0) and np.allclose(probability.sum(axis=1), 1.0, atol=1e-6)):
-        raise ValueError("posterior must have rows of probabilities that sum to 1; divide p(x, class) by p(x) first.")
-    highest = probability.max(axis=1)
-    if y is None:
-        return _curve_of(highest, highest)
-    labels = np.arange(probability.shape[1]) if classes is None else np.asarray(classes)
-    check_lengths(classes=labels, columns_of_posterior=probability.T)
-    true_classes = np.asarray(y)
-    check_lengths(posterior=probability, y=true_classes)
-    return _curve_of(highest, (labels[probability.argmax(axis=1)] == true_classes).astype(np.float64))
-
-
-def confusion_with_reject(
-    y_true: ArrayLike, y_pred: ArrayLike, accepted: ArrayLike, *, labels: ArrayLike | None = None
-) -> RejectConfusion:
-    """Confusion matrix with a last column for the rejected samples.
-
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        True and predicted classes; the predictions of rejected samples are used only for the list of labels.
-    accepted : array-like of shape (n_samples,)
-        True where the prediction is accepted.
-    labels : array-like, optional
-        Order of the rows and columns; by default all labels that occur, sorted.
-
-    Returns
-    -------
-    RejectConfusion
-
-    Examples
-    --------
-    >>> confusion_with_reject(["a", "b", "b"], ["a", "a", "b"], [True, True, False]).matrix
-    array([[1, 0, 0],
-           [1, 0, 1]])
-    """
-    true_labels, true_code = label_codes(y_true)
-    pred_labels, pred_code = label_codes(y_pred)
-    used = check_flags("accepted", accepted)
-    check_lengths(y_true=true_code, y_pred=pred_code, accepted=used)
-    order = label_codes([*true_labels.tolist(), *pred_labels.tolist()])[0] if labels is None else np.asarray(labels)
-    row, column = positions(true_labels, order), positions(pred_labels, order)
-    missing = [*true_labels[row < 0].tolist(), *pred_labels[column < 0].tolist()]
-    if missing:
-        raise ValueError(f"labels must contain every class that occurs, got none for {missing[:5]}; add them.")
-    matrix = np.zeros((len(order), len(order) + 1), dtype=np.intp)
-    np.add.at(matrix, (row[true_code], np.where(used, column[pred_code], len(order))), 1)
-    return RejectConfusion(order, matrix)
-
-
 # -- scorers for GridSearchCV, cross_validate and the like -------------------------------------------------------------
 # For model selection use `chow_scorer`: coverage alone is highest where nothing is rejected, and accepted accuracy
 # where nearly everything is.
 
 
 def _needed(estimator: BaseEstimator, X: MatrixLike) -> tuple[RejectClassifier, MatrixLike]:
-    classifier, inputs = find_reject_classifier(estimator, X)
+    classifier, inputs = rejecting_layer(estimator, X)
     if classifier is None:
         raise ValueError(f"this scorer needs a RejectClassifier, or a Pipeline that ends in one, got {estimator!r}.")
     return classifier, inputs

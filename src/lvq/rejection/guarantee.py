@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincinv
 
 from lvq.rejection.path import OperatingPoint, ThresholdPath
-from lvq.rejection.validation import FloatArray, IntArray, check_fraction
+from lvq.rejection.validation import FloatArray, IntArray
 
 FEWEST_EXPECTED = 45  # accepted testing samples where the tests start
 LARGEST = 1e300  # number of samples that is reported
@@ -118,7 +118,7 @@ def certify(
     correct: ArrayLike,
     cell: ArrayLike,
     guarantees: Sequence[Guarantee],
-) -> tuple[CertifiedPoint, GuaranteeError | None]:
+) -> tuple[CertifiedPoint, tuple[str, ...]]:
     """The point of a path with the highest coverage among those certified on samples that the path was not fitted on.
 
     Parameters
@@ -133,8 +133,8 @@ def certify(
     Returns
     -------
     point : CertifiedPoint
-    failure : GuaranteeError or None
-        Why the lowest of several bounds could not be guaranteed.
+    notes : tuple of str
+        What the guarantee is about, where there are groups, and why the lowest of several bounds is not guaranteed.
 
     Raises
     ------
@@ -171,7 +171,23 @@ def certify(
         best = int(tested.points[np.where(passed, tested.accepted[tested.points], -1).argmax()])
         found = _certified(tested, best, guarantee, falling[-1].max_error)
     assert found is not None
-    return found, failure
+    return found, _notes(found, failure)
+
+
+def _notes(point: CertifiedPoint, failure: GuaranteeError | None) -> tuple[str, ...]:
+    notes = []
+    if point.unit == "groups":
+        notes.append(
+            "The guarantee is stated for groups: it is about a randomly chosen row of a new group, and was tested on "
+            f"one row of each of {point.n_testing} groups. Rows of large groups may have a higher error rate."
+        )
+    if point.requested_error is not None:
+        notes.append(
+            f"An error rate of at most {100 * point.requested_error:g} % could not be guaranteed; the lowest of the "
+            f"bounds that can be is {100 * point.max_error:g} % among accepted predictions, with confidence "
+            f"{point.confidence:g}, at a coverage of {100 * point.coverage:.0f} %. Why: {failure}"
+        )
+    return tuple(notes)
 
 
 def _certified(tested: Tested, index: int, guarantee: Guarantee, requested: float) -> CertifiedPoint:
@@ -211,8 +227,8 @@ def error_p_value(n_errors: ArrayLike, n_accepted: ArrayLike, max_error: float) 
     >>> error_p_value([0, 1], [299, 299], 0.01).round(3)
     array([0.05 , 0.199])
     """
-    check_fraction("max_error", max_error, open_interval=True)
-    errors, correct = _check_counts(n_errors, n_accepted)
+    errors = np.asarray(n_errors)
+    correct = np.asarray(n_accepted) - errors
     # The tail is an incomplete beta function, whose parameter would be 0 where every sample is an error.
     return np.where(correct == 0, 1.0, betainc(np.maximum(correct, 1.0), errors + 1.0, 1.0 - max_error))
 
@@ -225,21 +241,9 @@ def error_upper_bound(n_errors: ArrayLike, n_accepted: ArrayLike, confidence: fl
     >>> error_upper_bound([0, 3, 0], [299, 100, 0]).round(4)
     array([0.01  , 0.0757, 1.    ])
     """
-    check_fraction("confidence", confidence, open_interval=True)
-    errors, correct = _check_counts(n_errors, n_accepted)
+    errors = np.asarray(n_errors)
+    correct = np.asarray(n_accepted) - errors
     return np.where(correct == 0, 1.0, betaincinv(errors + 1.0, np.maximum(correct, 1.0), confidence))
-
-
-def _check_counts(n_errors: ArrayLike, n_accepted: ArrayLike) -> tuple[IntArray, IntArray]:
-    """Checked counts of errors and of correct samples."""
-    errors, accepted = np.asarray(n_errors), np.asarray(n_accepted)
-    if errors.dtype.kind not in "iu" or accepted.dtype.kind not in "iu":
-        raise ValueError("n_errors and n_accepted must be integers, got other types; give counts, not fractions.")
-    if np.any(errors < 0) or np.any(errors > accepted):
-        raise ValueError(
-            "n_errors must lie between 0 and n_accepted, got counts outside this range; check their order."
-        )
-    return errors.astype(np.intp), accepted.astype(np.intp) - errors.astype(np.intp)
 
 
 def samples_needed(max_error: float, level: float, rate: float = 0.0) -> int:
@@ -252,7 +256,6 @@ def samples_needed(max_error: float, level: float, rate: float = 0.0) -> int:
     >>> samples_needed(0.01, 0.05, rate=0.005)
     1182
     """
-    check_fraction("max_error", max_error, open_interval=True)
     fewest = max(1, ceil(min(log(level) / log1p(-max_error), LARGEST) - 1e-9))
     if rate == 0:
         return fewest

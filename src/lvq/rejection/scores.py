@@ -30,17 +30,15 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils.validation import check_is_fitted
 
-from lvq.estimators.find_model import find_layer, find_model, last_step
+from lvq.estimators.find_model import FoundModel, decides_by_cost, find_model, last_step
 from lvq.inspection.certify import certified_radius
 from lvq.inspection.columns import model_inputs
 from lvq.model.metrics import SharedMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import require_complete
 from lvq.model.scores import Nearest, nearest, relative_similarity
-from lvq.rejection.costs import CostClassifier
 from lvq.rejection.validation import FloatArray, IntArray
 from lvq.typing import Labels, MatrixLike
 
@@ -60,28 +58,28 @@ class Predictions:
 
     def __init__(self, estimator: BaseEstimator, X: MatrixLike) -> None:
         self.estimator, self.X = estimator, X
-        # a calibrator's predictions and probabilities are not those of the model inside
-        self.found = None if find_layer(estimator, CalibratedClassifierCV) is not None else find_model(estimator)
-        self.by_cost = find_layer(estimator, CostClassifier) is not None  # the class need not be that of the nearest
+        self.found = find_model(estimator)
+        self.by_cost = decides_by_cost(estimator)  # the class need not be that of the nearest
 
     @cached_property
-    def model(self) -> PrototypeModel:
-        """The fitted model that predicts; ValueError where there is none."""
+    def _fitted(self) -> FoundModel:
         if self.found is None:
             raise ValueError(
                 "Distances and prototypes need a model of this library, or a Pipeline that ends in one, got "
                 f"{type(self.estimator).__name__}; use measure='probability' or 'margin', or your own function."
             )
         check_is_fitted(self.found.estimator)
-        return self.found.model
+        return self.found
+
+    @property
+    def model(self) -> PrototypeModel:
+        """The fitted model that predicts; ValueError where there is none."""
+        return self._fitted.model
 
     @cached_property
     def inputs(self) -> np.ndarray:
         """Samples as they reach the model."""
-        if self.found is None or not hasattr(self.found.estimator, "model_"):
-            self.model  # noqa: B018 (raises the error)
-        assert self.found is not None
-        return model_inputs(self.found, self.X)
+        return model_inputs(self._fitted, self.X)
 
     @cached_property
     def distances(self) -> np.ndarray:

@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lvq.rejection.path import ThresholdPath, sorted_steps
-from lvq.rejection.validation import BoolArray, FloatArray, IntArray, check_samples, sorted_by_pool
+from lvq.rejection.path import ThresholdPath
+from lvq.rejection.validation import BoolArray, FloatArray, IntArray, check_samples
 
 # Certainties are compared in steps of this fraction of their median: the last digits depend on how many rows are
 # predicted at once, and rows that are equal must be accepted or rejected together.
@@ -49,12 +49,11 @@ def in_steps(certainty: FloatArray, step: float) -> FloatArray:
 
     Examples
     --------
-    >>> (in_steps(np.array([0.1 + 0.2, 0.3, 1e300]), 0.1) == [0.1 * 3, 0.1 * 3, 1e300]).tolist()
+    >>> (in_steps(np.array([0.1 + 0.2, 0.3, 0.34]), 0.1) == 0.1 * 3).tolist()
     [True, True, True]
     """
     largest = 2.0**52 * step  # from here on the steps of floating-point numbers are larger
-    rounded = np.rint(np.clip(certainty, -largest, largest) / step) * step
-    return np.where(np.abs(certainty) < largest, rounded, certainty)
+    return np.rint(np.clip(certainty, -largest, largest) / step) * step
 
 
 class Staircase(NamedTuple):
@@ -111,163 +110,101 @@ def staircase(correct_certainty: FloatArray, error_certainty: FloatArray) -> Sta
     return Staircase(errors, threshold, realisable)
 
 
-class Points(NamedTuple):
-    """Operating points: counts per point, and the changes `threshold[i]` of `cell[i]` from `point[i]` on."""
-
-    rejected_correct: IntArray
-    rejected_errors: IntArray
-    point: IntArray
-    cell: IntArray
-    threshold: FloatArray
-
-
-def optimal(cells: Sequence[Staircase]) -> Points:
+def optimal(cells: Sequence[Staircase]) -> FloatArray:
     """For every number of rejected correct samples the most rejected errors, where a smaller number rejects fewer.
 
     The knapsack is solved in its dual: fewest rejected correct samples for every number of rejected errors, one cell
     after the other. Each of the E errors is an option at most once and is combined with at most the errors of the cells
     before it, so there are at most E^2 / 2 additions for any number of samples.
     """
-    rises = [cell.rises for cell in cells]
-    free = sum(int(cell.errors[0]) for cell in cells)
-    costs, choices = _fewest_correct(cells, rises)
+    costs, choices = _fewest_correct(cells)
     # A number of errors is kept only if no larger number costs as little.
     cheapest_above = np.minimum.accumulate(np.append(costs[1:], UNREACHED)[::-1])[::-1]
-    front = np.flatnonzero(costs < cheapest_above)
-    # From the last cell to the first: its choice at all points of the front, and where along them it changes.
-    remaining, changes = front.copy(), []
+    remaining = np.flatnonzero(costs < cheapest_above)
+    thresholds = np.empty((len(remaining), len(cells)))
     for index, stairs in reversed(list(enumerate(cells))):
-        level = rises[index][choices[index][remaining]]
-        remaining -= stairs.errors[level] - stairs.errors[0]
-        at = np.flatnonzero(np.diff(level, prepend=-1))
-        changes.append((at, np.full(len(at), index, dtype=np.intp), stairs.threshold[level[at]]))
-    point, cell, threshold = (np.concatenate(parts) for parts in zip(*changes))
-    return Points(costs[front].astype(np.intp), free + front, point, cell, threshold)
+        level = choices[index][remaining]
+        remaining = remaining - (stairs.errors[level] - stairs.errors[0])
+        thresholds[:, index] = stairs.threshold[level]
+    return thresholds
 
 
-def _fewest_correct(cells: Sequence[Staircase], rises: Sequence[IntArray]) -> tuple[IntArray, list[IntArray]]:
-    """Fewest rejected correct samples per number of further rejected errors, and the choice of each cell for it.
-
-    Cost and choice are stored in one integer, the choice in the low bits, so that a single minimum updates both.
-    """
-    bits = max(len(k) - 1 for k in rises).bit_length()
-    low = np.int64((1 << bits) - 1)
-    smallest = np.min_scalar_type(int(low))
-    best = np.zeros(1, dtype=np.int64)
+def _fewest_correct(cells: Sequence[Staircase]) -> tuple[IntArray, list[IntArray]]:
+    """Fewest rejected correct samples per number of errors that are not free, and how many each cell rejects for it."""
+    best = np.zeros(1, dtype=np.intp)
     choices: list[IntArray] = []
-    for stairs, options in zip(cells, rises):
-        gains = stairs.errors[options] - stairs.errors[0]
+    for stairs in cells:
+        gains = stairs.errors - stairs.errors[0]
         after = np.full(len(best) + int(gains[-1]), UNREACHED)
-        candidate = np.empty_like(best)
-        for choice, (gain, cost) in enumerate(zip(gains.tolist(), options.tolist())):
-            np.add(best, (cost << bits) | choice, out=candidate)
-            here = after[gain : gain + len(best)]
-            np.minimum(here, candidate, out=here)
-        choices.append((after & low).astype(smallest))
-        best = after & ~low
-    return best >> bits, choices
+        choice = np.zeros(len(after), dtype=np.intp)
+        for level in stairs.rises.tolist():
+            here = slice(gains[level], gains[level] + len(best))
+            better = best + level < after[here]
+            after[here][better] = (best + level)[better]
+            choice[here][better] = level
+        choices.append(choice)
+        best = after
+    return best, choices
 
 
-def single(cells: Sequence[Staircase]) -> Points:
-    """All points of a single staircase."""
-    (stairs,) = cells
-    k = stairs.rises
-    return Points(k, stairs.errors[k], np.arange(len(k)), np.zeros(len(k), dtype=np.intp), stairs.threshold[k])
-
-
-def greedy(cells: Sequence[Staircase]) -> Points:
+def greedy(cells: Sequence[Staircase]) -> FloatArray:
     """Algorithm 3.1: raise the cell with the largest gain, start over where one alone is better, look ahead at ties.
 
     Cells without errors stay at k = 0. States that separate samples of equal certainty are passed but not returned,
     nor is the state that rejects everything.
     """
-    n_samples = sum(len(stairs.errors) - 1 + int(stairs.errors[-1]) for stairs in cells)
-    rejected_correct: list[int] = []
-    rejected_errors: list[int] = []
-    points, owners, levels = [], [], []
-    before = np.full(len(cells), -1, dtype=np.intp)
-    for n, e, k in _walk(cells):
-        if n + e == n_samples or not all(stairs.realisable[level] for stairs, level in zip(cells, k.tolist())):
-            continue
-        changed = np.flatnonzero(k != before)
-        points.append(np.full(len(changed), len(rejected_correct), dtype=np.intp))
-        owners.append(changed)
-        levels.append(k[changed])
-        rejected_correct.append(n)
-        rejected_errors.append(e)
-        before = k.copy()
-    point, cell, level = (np.concatenate([np.empty(0, dtype=np.intp), *parts]) for parts in (points, owners, levels))
-    threshold = np.array([cells[j].threshold[k] for j, k in zip(cell.tolist(), level.tolist())], dtype=np.float64)
-    return Points(
-        np.array(rejected_correct, dtype=np.intp), np.array(rejected_errors, dtype=np.intp), point, cell, threshold
-    )
+    thresholds = []
+    for levels in _walk(cells):
+        row = [stairs.threshold[level] for stairs, level in zip(cells, levels)]
+        if min(row) < np.inf and all(stairs.realisable[level] for stairs, level in zip(cells, levels)):
+            thresholds.append(row)
+    return np.array(thresholds).reshape(-1, len(cells))
 
 
-def _walk(cells: Sequence[Staircase]) -> Iterator[tuple[int, int, IntArray]]:
-    """All states (n correct and e errors rejected, k per cell) in the algorithm's order; k is reused between states."""
-    k = np.zeros(len(cells), dtype=np.intp)
-    with_errors = [j for j, stairs in enumerate(cells) if stairs.errors[-1] > 0]
-    if not with_errors:
-        yield 0, 0, k
-        return
-    # Staircases as rows of a table, each padded by its last value, and the last k of each.
-    errors = [cells[j].errors for j in with_errors]
-    last = np.array([len(row) - 1 for row in errors])
-    table = np.stack([np.pad(row, (0, last.max() + 1 - len(row)), mode="edge") for row in errors])
-    free = int(table[:, 0].sum())
-    # glo[n]: the most errors rejected with n correct samples of one cell, and the first such cell.
-    alone = np.where(np.arange(table.shape[1]) <= last[:, None], table - table[:, :1], -UNREACHED)
-    glo, glo_cell = alone.max(axis=0), alone.argmax(axis=0)
-    level = np.zeros(len(with_errors), dtype=np.intp)
-    one = np.ones(1, dtype=np.intp)
-    n, e, every = 0, free, int(table[:, -1].sum())
-    yield n, e, k
-    while e < every:
-        loc = _gain(table, last, level, one)[:, 0]
-        top = int(loc.max())
-        if n + 1 < len(glo) and glo[n + 1] > top + (e - free):
-            cell, step = int(glo_cell[n + 1]), n + 1
-            level[:] = 0
-            e = free
+def _walk(cells: Sequence[Staircase]) -> Iterator[list[int]]:
+    """All states of the algorithm, in order: how many correct samples of each cell are rejected."""
+    # Staircases as rows of a table, each padded by its last value; without errors there is nothing to gain.
+    last = np.array([len(stairs.errors) - 1 if stairs.errors[-1] > 0 else 0 for stairs in cells])
+    width = int(last.max()) + 1
+    table = np.stack([np.pad(stairs.errors, (0, width), mode="edge")[:width] for stairs in cells])
+    start = np.zeros(len(cells), dtype=np.intp)
+    alone = _gains(table, last, start, np.arange(width))  # errors rejected by one cell only
+    level, rejected = start, 0  # errors besides those that are rejected at no cost
+    yield level.tolist()
+    while rejected < (table[:, -1] - table[:, 0]).sum():
+        following = int(level.sum()) + 1
+        gain = _gains(table, last, level, np.ones(1, dtype=np.intp))[:, 0]
+        if following < width and alone[:, following].max() > gain.max() + rejected:
+            level, cell, step = start, int(alone[:, following].argmax()), following
         else:
-            cell, step = _next_cell(table, last, level, loc, top)
-        e += int(table[cell, level[cell] + step] - table[cell, level[cell]])
-        level[cell] += step
-        n = int(level.sum())
-        k[with_errors] = level
-        yield n, e, k
+            cell, step = _next_cell(table, last, level, gain)
+        level = level + step * (np.arange(len(cells)) == cell)
+        rejected = int((table[np.arange(len(cells)), level] - table[:, 0]).sum())
+        yield level.tolist()
 
 
-def _gain(table: IntArray, last: IntArray, level: IntArray, steps: IntArray) -> IntArray:
-    """Errors rejected by `steps` more rejected correct samples, cells x steps; -UNREACHED where a cell has fewer."""
-    rows = np.arange(len(level))[:, None]
-    here, end = level[:, None], last[:, None]
-    reachable = here + steps <= end
-    return np.where(reachable, table[rows, np.minimum(here + steps, end)] - table[rows, here], -UNREACHED)
+def _gains(table: IntArray, last: IntArray, level: IntArray, steps: IntArray) -> IntArray:
+    """Errors rejected by `steps` more rejected correct samples, (n_cells, n_steps); -1 where a cell has fewer."""
+    rows, reached = np.arange(len(level))[:, None], level[:, None] + steps
+    gain = table[rows, np.minimum(reached, last[:, None])] - table[rows, level[:, None]]
+    return np.where(reached <= last[:, None], gain, -1)
 
 
-def _next_cell(table: IntArray, last: IntArray, level: IntArray, loc: IntArray, top: int) -> tuple[int, int]:
+def _next_cell(table: IntArray, last: IntArray, level: IntArray, gain: IntArray) -> tuple[int, int]:
     """The cell to raise and by how much: look ahead until one cell alone is best, else the first of the tied cells."""
-    tied = np.flatnonzero(loc == top)
-    if len(tied) == 1:
-        return int(tied[0]), 1
-    furthest = int((last - level).max())
-    start, width = 2, 8  # several steps at once, more each time: ties may last until the end
-    while start <= furthest:
-        steps = np.arange(start, min(start + width, furthest + 1))
-        gain = _gain(table, last, level, steps)
-        unique = np.count_nonzero(gain == gain.max(axis=0), axis=0) == 1
-        if unique.any():
-            at = int(unique.argmax())
-            return int(gain[:, at].argmax()), int(steps[at])
-        start, width = start + width, 2 * width
-    return int(tied[0]), 1
+    if np.count_nonzero(gain == gain.max()) > 1:
+        ahead = _gains(table, last, level, np.arange(1, (last - level).max() + 1))
+        single = np.flatnonzero(np.count_nonzero(ahead == ahead.max(axis=0), axis=0) == 1)
+        if len(single):
+            return int(ahead[:, single[0]].argmax()), int(single[0]) + 1
+    return int(gain.argmax()), 1
 
 
-METHODS: dict[str, Callable[[Sequence[Staircase]], Points]] = {
+# a single threshold is the optimal path of one cell that holds all samples
+METHODS: dict[str, Callable[[Sequence[Staircase]], FloatArray]] = {
     "optimal": optimal,
     "greedy": greedy,
-    "global": single,
+    "global": optimal,
 }
 
 
@@ -288,7 +225,7 @@ def local_thresholds(
     correct : array-like of shape (n_samples,)
         Whether the prediction is correct.
     cell : array-like of shape (n_samples,)
-        Cell of the sample: winning prototype, predicted class, any hashable label.
+        Cell of the sample: winning prototype or predicted class.
     method : {"optimal", "greedy", "global"}, default="optimal"
         - "optimal": for every number of rejected correct samples the most rejected errors. At most E^2 / 2 operations
           for E errors.
@@ -317,7 +254,7 @@ def local_thresholds(
     array([1.  , 0.67, 0.33])
     >>> path.accuracy.round(2)
     array([0.5 , 0.75, 1.  ])
-    >>> point = path.pick(max_rejected_correct=0)
+    >>> point = path.pick(min_accuracy=0.7)
     >>> point.thresholds
     array([-inf,  0.8])
     >>> point.accept([0.05, 0.75, 0.99], ["a", "b", "never seen"])
@@ -329,32 +266,19 @@ def local_thresholds(
         raise ValueError(
             f"min_cell_size must be an integer of 1 or more, got {min_cell_size!r}; use 1 for no shared thresholds."
         )
-    samples = check_samples(certainty, correct, cell)
-    sizes = np.bincount(samples.code, minlength=len(samples.cells))
+    values, flags, cells, code = check_samples(certainty, correct, cell)
+    sizes = np.bincount(code, minlength=len(cells))
     pool = np.zeros(len(sizes), dtype=np.intp) if method == "global" else _pools(sizes, int(min_cell_size))
     n_pools = int(pool.max()) + 1
-    stairs = [staircase(*sides) for sides in sorted_by_pool(samples, pool[samples.code], n_pools)]
-    points = METHODS[method](stairs)
-    # The point that rejects nothing comes before the first point of the search, unless it is the same.
-    ahead = int(not len(points.rejected_errors) or points.rejected_errors[0] > 0)
-    nothing = np.zeros(ahead, dtype=np.intp)
-    # The changes of a search at a first point that rejects nothing are all -inf, as those added here.
-    own = points.point + ahead > 0
-    steps = sorted_steps(
-        np.append(np.zeros(n_pools, dtype=np.intp), points.point[own] + ahead),
-        np.append(np.arange(n_pools), points.cell[own]),
-        np.append(np.full(n_pools, -np.inf), points.threshold[own]),
+    own = [pool[code] == index for index in range(n_pools)]
+    thresholds = METHODS[method](
+        [staircase(np.sort(values[one & flags]), np.sort(values[one & ~flags])) for one in own]
     )
-    return ThresholdPath(
-        rejected_correct=np.append(nothing, points.rejected_correct),
-        rejected_errors=np.append(nothing, points.rejected_errors),
-        n_correct=samples.n_correct,
-        n_errors=samples.n_errors,
-        cells=samples.cells,
-        pool=pool,
-        steps=steps,
-        method=method,
-    )
+    nothing = np.full((1, n_pools), -np.inf)
+    if not len(thresholds) or not np.array_equal(thresholds[0], nothing[0]):
+        thresholds = np.vstack((nothing, thresholds))
+    uncounted = np.zeros(0, dtype=np.intp)
+    return ThresholdPath(cells, pool, thresholds, method, uncounted, uncounted, 0, 0).evaluate(values, flags, cell)
 
 
 def _pools(sizes: IntArray, min_cell_size: int) -> IntArray:

@@ -36,10 +36,8 @@ def fit_batches(
     A first pass over all rows finds the classes, where they are not given, and the statistics of a scaler, if there is
     one. Each of the following passes trains by `partial_fit`, with constant rates: by default a tenth of
     the learning rate of models with a cost; with ``Online(schedule="constant")``, for streams that change fast, as it
-    is given.
-    A fitted or saved estimator goes on by `partial_fit`. Memory does not grow with the number of rows: it is a few
-    buffers, up to nine parts of a file, which are read ahead (at most 16 MB each), and a few copies of a batch,
-    besides the Python process with its packages.
+    is given. A fitted or saved estimator goes on by `partial_fit`. Memory does not grow with the number of rows: it is
+    a few buffers, a part of a file (at most 16 MB), and a few copies of a batch.
 
     Parameters
     ----------
@@ -141,17 +139,11 @@ def _first_pass(source: Source, layout: Layout, scaler: BaseEstimator | None, ba
 
 def _learn_scale(scaler: BaseEstimator, X: Array, layout: Layout) -> None:
     """`partial_fit` of a scaler, which needs a value of each feature: scikit-learn's would keep NaN for good."""
-    name = type(scaler).__name__
-    if sparse.issparse(X) and getattr(scaler, "with_mean", False):
-        raise ValueError(
-            f"{name} of fit_batches centres the features, which would make sparse rows dense; use "
-            f"{name}(with_mean=False) or MaxAbsScaler."
-        )
     if not sparse.issparse(X) and (empty := np.flatnonzero(np.isnan(X).all(axis=0))).size:
         column = empty[0] if layout.names is None else repr(layout.names[empty[0]])
         raise ValueError(
-            f"{name} of fit_batches needs a value of each feature in each part of the rows, but column {column} has "
-            f"none in {len(X)} rows; leave the column out, or give rows in another order."
+            f"{type(scaler).__name__} of fit_batches needs a value of each feature in each part of the rows, but "
+            f"column {column} has none in {len(X)} rows; leave the column out, or give rows in another order."
         )
     scaler.partial_fit(_named(X, layout))
 
@@ -159,7 +151,7 @@ def _learn_scale(scaler: BaseEstimator, X: Array, layout: Layout) -> None:
 def groups(source: Source, layout: Layout, batch_rows: int, shuffle_rows: int | None) -> Iterator[tuple[Array, Labels]]:
     """The rows of a source in groups that are shuffled, or learned from, at a time; blocks may end anywhere."""
     parts, held, wanted = list[Block](), 0, 0
-    for block in source.blocks():
+    for block in source():
         if not len(block.y):
             continue
         block = layout.checked(block)

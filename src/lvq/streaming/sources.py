@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-AHEAD = 8  # parts of a file that are read while others are used
-Item = TypeVar("Item")
 Path_ = str | os.PathLike[str]
 Batches: TypeAlias = Callable[[], Iterable[object]] | Path_ | Sequence[object]
 
@@ -39,16 +36,10 @@ class Block:
     names: tuple[str, ...] | None = None
 
 
-class Source(Protocol):
-    """Where rows come from; each call of `blocks` reads them again, in the same order."""
-
-    def blocks(self) -> Iterator[Block]:
-        """All rows."""
+Source: TypeAlias = Callable[[], Iterator[Block]]  # each call reads the rows again, in the same order
 
 
-def make_source(
-    batches: Batches, target: str | None, features: Sequence[str] | None, classes: Labels | None
-) -> FunctionSource | FileSource:
+def make_source(batches: Batches, target: str | None, features: Sequence[str] | None, classes: Labels | None) -> Source:
     """The source that an argument `batches` means."""
     if isinstance(batches, str | os.PathLike):
         batches = [batches]
@@ -57,13 +48,13 @@ def make_source(
             raise ValueError("fit_batches needs target=, the column of classes, to read files.")
         numbered = classes is not None and classes.dtype.kind in "iuf"
         kind = "as stored" if classes is None else "number" if numbered else "text"
-        return FileSource([Path(str(path)) for path in batches], target, features, kind)
+        return _of_files([Path(str(path)) for path in batches], target, features, kind)
     if callable(batches):
-        return FunctionSource(batches, target, features)
+        return partial(_of_function, batches, target, features)
     if isinstance(batches, Sequence):
         if not batches:
             raise ValueError("batches of fit_batches is an empty list; give at least one batch or path.")
-        return FunctionSource(lambda: iter(batches), target, features)
+        return partial(_of_function, lambda: iter(batches), target, features)
     raise TypeError(
         "batches of fit_batches must be a function that returns a new iterator of batches at each call, a list of "
         f"batches, or one or several paths; got {type(batches).__name__}. An iterator can be read only once: give the "
@@ -71,47 +62,42 @@ def make_source(
     )
 
 
-class FunctionSource:
+def _of_function(
+    function: Callable[[], Iterable[object]], target: str | None, features: Sequence[str] | None
+) -> Iterator[Block]:
     """Batches that a function returns, each (X, y) or a table with a column of classes."""
+    start = 0
+    for number, batch in enumerate(function(), start=1):
+        place = f"batch {number}"
 
-    def __init__(
-        self, function: Callable[[], Iterable[object]], target: str | None, features: Sequence[str] | None
-    ) -> None:
-        self.function, self.target, self.features = function, target, features
-
-    def blocks(self) -> Iterator[Block]:
-        """All batches."""
-        start = 0
-        for number, batch in enumerate(self.function(), start=1):
-            block = self._block(batch, f"batch {number}", start)
-            start += len(block.y)
-            yield block
-
-    def _block(self, batch: Argument, place: str, start: int) -> Block:
-        def row(index: int) -> str:
+        def row(index: int, place: str = place, start: int = start) -> str:
             return f"{place}, row {start + index + 1}"
 
-        if not isinstance(batch, tuple):
-            if self.target is None:
-                raise ValueError(
-                    f"{place}: a batch must be a pair (X, y); a table needs target=, its column of classes."
-                )
-            return table_block(_as_arrow(batch, place), self.target, self.features, row, place)
-        if len(batch) != 2:
-            raise ValueError(f"{place}: a batch must be a pair (X, y) or a table, got {len(batch)} items.")
-        X, y = batch
-        names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
-        try:
-            X, y = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X), np.asarray(y)
-            X = X if X.dtype == np.float32 else X.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{place}: X must hold numbers in a valid array ({error}).") from error
-        if X.ndim != 2 or y.shape != X.shape[:1]:
-            raise ValueError(
-                f"{place}: X must have two dimensions and y one value for each row, got the shapes {X.shape} and "
-                f"{y.shape}."
-            )
-        return Block(X, y, row, names)
+        if isinstance(batch, tuple):
+            block = _pair_block(batch, row, place)
+        elif target is None:
+            raise ValueError(f"{place}: a batch must be a pair (X, y); a table needs target=, its column of classes.")
+        else:
+            block = table_block(_as_arrow(batch, place), target, features, row, place)
+        start += len(block.y)
+        yield block
+
+
+def _pair_block(batch: tuple[Argument, ...], row: Callable[[int], str], place: str) -> Block:
+    if len(batch) != 2:
+        raise ValueError(f"{place}: a batch must be a pair (X, y) or a table, got {len(batch)} items.")
+    X, y = batch
+    names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
+    try:
+        X, y = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X), np.asarray(y)
+        X = X if X.dtype == np.float32 else X.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{place}: X must hold numbers in a valid array ({error}).") from error
+    if X.ndim != 2 or y.shape != X.shape[:1]:
+        raise ValueError(
+            f"{place}: X must have two dimensions and y one value for each row, got the shapes {X.shape} and {y.shape}."
+        )
+    return Block(X, y, row, names)
 
 
 def _as_arrow(table: pd.DataFrame | pa.Table | pa.RecordBatch, place: str) -> pa.Table | pa.RecordBatch:
@@ -126,62 +112,39 @@ def _as_arrow(table: pd.DataFrame | pa.Table | pa.RecordBatch, place: str) -> pa
     )
 
 
-class FileSource:
+def _of_files(paths: list[Path], target: str, features: Sequence[str] | None, kind: str) -> Source:
     """Tables on disk, one after another; all have the columns of the first, and stay as they are in all passes."""
+    from lvq.tables.header import TableError
+    from lvq.tables.read import open_table
 
-    def __init__(self, paths: list[Path], target: str, features: Sequence[str] | None, kind: str) -> None:
-        from lvq.tables.header import TableError
-        from lvq.tables.read import open_table
+    tables = [open_table(path) for path in paths]
+    names = tables[0].names
+    columns = [name for name in names if name and name != target] if features is None else list(features)
+    for path, table in zip(paths, tables):
+        absent = [name for name in (target, *columns) if name not in table.names]
+        if absent:
+            raise TableError(
+                f"{path} has no column {', '.join(map(repr, absent))}; it has {', '.join(map(repr, table.names))}."
+            )
+        further = [name for name in table.names if name and name not in names]
+        if further and features is None:
+            raise TableError(
+                f"{path} has the further column {', '.join(map(repr, further))}, which {paths[0]} does not have; "
+                "name the columns to use in features=, or give files with the same columns."
+            )
 
-        self.target, self.kind = target, kind
-        self.tables = [open_table(path) for path in paths]
-        names = self.tables[0].names
-        self.features = [name for name in names if name and name != target] if features is None else list(features)
-        for path, table in zip(paths, self.tables):
-            absent = [name for name in (target, *self.features) if name not in table.names]
-            if absent:
-                raise TableError(
-                    f"{path} has no column {', '.join(map(repr, absent))}; it has {', '.join(map(repr, table.names))}."
-                )
-            further = [name for name in table.names if name and name not in names]
-            if further and features is None:
-                raise TableError(
-                    f"{path} has the further column {', '.join(map(repr, further))}, which {paths[0]} does not have; "
-                    "name the columns to use in features=, or give files with the same columns."
-                )
-
-    def blocks(self) -> Iterator[Block]:
-        """Parts of the files, read ahead."""
-        return made_ahead(self._blocks())
-
-    def _blocks(self) -> Iterator[Block]:
-        for table in self.tables:
+    def blocks() -> Iterator[Block]:
+        for table in tables:
             start = 0
-            for batch in table.batches([*self.features, self.target]):
+            for batch in table.batches([*columns, target]):
 
                 def row(index: int, table: Argument = table, start: int = start) -> str:
                     return f"{table.path}, row {table.row_number(start + index)}"
 
-                yield table_block(batch, self.target, self.features, row, str(table.path), self.kind)
+                yield table_block(batch, target, columns, row, str(table.path), kind)
                 start += batch.num_rows
 
-
-def made_ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """The items of an iterator; the next ones are made in a thread while one is used.
-
-    Examples
-    --------
-    >>> list(made_ahead(iter("abc")))
-    ['a', 'b', 'c']
-    """
-    pool = ThreadPoolExecutor(1)
-    try:
-        made = deque(pool.submit(next, items, None) for _ in range(AHEAD))
-        while (item := made.popleft().result()) is not None:
-            made.append(pool.submit(next, items, None))
-            yield item
-    finally:
-        pool.shutdown(cancel_futures=True)
+    return blocks
 
 
 def table_block(
@@ -239,7 +202,6 @@ class Layout:
     allow_nan: bool = False
     classes: Labels | None = None  # None in a first pass that finds them
     first: Block | None = None
-    dtype: np.dtype = field(default_factory=lambda: np.dtype(np.float64))
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -248,27 +210,19 @@ class Layout:
 
     def checked(self, block: Block) -> Block:
         """The block with samples of the common type; ValueError where it does not fit, with its place."""
-        if self.first is None:
-            self.first, self.dtype = block, np.dtype(np.float32 if block.X.dtype == np.float32 else np.float64)
-        first = self.first
+        first = self.first = self.first or block
+        forms = ["sparse" if sparse.issparse(part.X) else "dense" for part in (block, first)]
+        problem = ""
         if block.X.shape[1] != first.X.shape[1]:
-            raise ValueError(
-                f"{block.row(0)}: {block.X.shape[1]} features, but the rows before have {first.X.shape[1]}; every "
-                "batch must have the same columns."
-            )
-        if block.names != first.names:
-            raise ValueError(
-                f"{block.row(0)}: the columns are {_listed(block.names)}, but those of the rows before are "
-                f"{_listed(first.names)}; every batch must have the same columns in the same order."
-            )
-        if sparse.issparse(block.X) != sparse.issparse(first.X):
-            kinds = ("sparse", "dense") if sparse.issparse(block.X) else ("dense", "sparse")
-            raise ValueError(
-                f"{block.row(0)}: the rows are {kinds[0]}, but those before are {kinds[1]}; give all batches in the "
-                "same form."
-            )
+            problem = f"{block.X.shape[1]} features, but the rows before have {first.X.shape[1]}"
+        elif block.names != first.names:
+            problem = f"the columns are {_listed(block.names)}, but those of the rows before are {_listed(first.names)}"
+        elif forms[0] != forms[1]:
+            problem = f"the rows are {forms[0]}, but those before are {forms[1]}"
+        if problem:
+            raise ValueError(f"{block.row(0)}: {problem}; give all batches with the same columns in the same form.")
         with np.errstate(over="ignore"):
-            X = block.X.astype(self.dtype, copy=False)
+            X = block.X.astype(first.X.dtype, copy=False)
         self._check_values(block, X)
         self._check_classes(block)
         return replace(block, X=X)
@@ -292,12 +246,12 @@ class Layout:
         missing = _missing(block.y)
         if missing.any():
             raise ValueError(f"{block.row(int(np.argmax(missing)))}: the class is missing; add it or remove the row.")
-        unknown = np.zeros(0, dtype=bool) if self.classes is None else ~np.isin(block.y, self.classes)
-        if self.classes is not None and unknown.any():
-            row = int(np.argmax(unknown))
+        known = block.y if self.classes is None else self.classes
+        unknown = np.flatnonzero(~np.isin(block.y, known))
+        if len(unknown):
             raise ValueError(
-                f"{block.row(row)}: the class {block.y[row : row + 1].tolist()[0]!r} is not among the classes "
-                f"{self.classes.tolist()}; name all of them in classes=, or leave out classes=, and a first pass "
+                f"{block.row(int(unknown[0]))}: the class {block.y.tolist()[unknown[0]]!r} is not among the classes "
+                f"{known.tolist()}; name all of them in classes=, or leave out classes=, and a first pass "
                 "finds them."
             )
 
@@ -316,7 +270,8 @@ def _place(X: Array, found: np.ndarray) -> tuple[int, int]:
 
 
 def _missing(y: Labels) -> np.ndarray:
-    if y.dtype == object:
-        pandas = sys.modules.get("pandas")  # without it there is no pandas.NA, which is not comparable
-        return pandas.isna(y) if pandas else np.array([label is None or label != label for label in y], dtype=bool)
-    return np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
+    if y.dtype != object:
+        return np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
+    if "pandas" in sys.modules:  # without it there is no pandas.NA, which is not comparable
+        return sys.modules["pandas"].isna(y)
+    return np.array([label is None or label != label for label in y], dtype=bool)
