@@ -12,14 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.find_model import find_layer, need_model
-from lvq.inspection.columns import input_cells, model_inputs, used_columns
+from lvq.estimators.find_model import need_model
+from lvq.inspection.columns import input_cells, used_columns
 from lvq.inspection.explain import explain
 from lvq.inspection.inverse import VariableTable, input_values, variable_table
 from lvq.inspection.steps import input_names
 from lvq.plots import feature_names
-from lvq.plots.images import pixel_places
-from lvq.rejection import CostClassifier
+from lvq.plots.arrays import pixel_places
 from lvq.reports.metrics import Codes, Floats
 from lvq.reports.text import rounded
 from lvq.typing import JSONValue, MatrixLike
@@ -33,12 +32,6 @@ class Explained(NamedTuple):
     winner: Codes
     rival: Codes
     contributions: Floats
-
-
-def costs_of(model: BaseEstimator) -> Floats | None:
-    """The costs of mistakes by which a model decides (rows are true classes); None where it has none."""
-    found = find_layer(model, CostClassifier)
-    return None if found is None else found.costs_
 
 
 class Columns:
@@ -73,7 +66,7 @@ class Columns:
     >>> X, y = load_iris(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), GLVQ(random_state=0)).fit(X, y)
     >>> columns = Columns(model, X, ["a", "b", "c", "d"])
-    >>> columns.names, columns.in_units, columns.samples(X[:1])
+    >>> columns.names, columns.in_units, columns.samples(X[:1], X[:1])
     (['a', 'b', 'c', 'd'], True, [[5.1, 3.5, 1.4, 0.2]])
     """
 
@@ -138,23 +131,18 @@ class Columns:
             return iso_date(float(value), exact and self.dates[k])
         return rounded(float(value))
 
-    def inputs(self, X: MatrixLike) -> Floats:
-        """Samples as they reach the model."""
-        return np.asarray(model_inputs(self.found, X)).astype(np.float64, copy=False)
-
     def numbers(self, X: MatrixLike, inputs: Floats) -> Floats:
         """Values of samples as they were given, NaN for categories and missing values."""
         if not self.in_units:
             return inputs
         rows = [input_cells(X, row) for row in range(len(inputs))]
-        cells = [[row[place] for place in self.places] for row in rows]
-        return np.array([[_number(cell) for cell in row] for row in cells], dtype=np.float64)
+        return np.array([[_number(row[place]) for place in self.places] for row in rows], dtype=np.float64)
 
-    def samples(self, X: MatrixLike, inputs: Floats | None = None) -> Cells:
+    def samples(self, X: MatrixLike, inputs: Floats) -> Cells:
         """Samples as they were given, where columns are those of X; None where a value is missing."""
         if not self.in_units:
-            return rounded(self.inputs(X) if inputs is None else inputs)
-        rows = [input_cells(X, row) for row in range(len(X))]
+            return rounded(inputs)
+        rows = [input_cells(X, row) for row in range(len(inputs))]
         return [[self.shown(k, row[place], exact=True) for k, place in enumerate(self.places)] for row in rows]
 
     def filled(self, samples: Cells, inputs: Floats) -> Cells:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from lvq.reports.held_out import HeldOut
 from lvq.reports.metrics import Bools, Codes, Floats
 
 MAX_POINTS = 101
@@ -46,8 +48,16 @@ class Rejection:
     by_class: list[ClassRow] | None
 
 
-def operating_points(certainty: Floats, reason: np.ndarray) -> tuple[Bools, list[float | None], int]:
-    """Masks of accepted samples, their thresholds, and the point that the model itself uses.
+class OperatingPoints(NamedTuple):
+    """Masks of accepted samples, their thresholds, and the point that the model itself uses."""
+
+    accepted: Bools  # (n_points, n_samples)
+    thresholds: list[float | None]
+    fitted: int
+
+
+def operating_points(certainty: Floats, reason: np.ndarray) -> OperatingPoints:
+    """The operating points of the slider.
 
     Examples
     --------
@@ -66,7 +76,7 @@ def operating_points(certainty: Floats, reason: np.ndarray) -> tuple[Bools, list
     kept = [(mask, level) for mask, level in every if mask.sum() >= fewest or np.array_equal(mask, own)]
     kept.sort(key=lambda point: -int(point[0].sum()))
     accepted = np.stack([mask for mask, _ in kept])
-    return accepted, [level for _, level in kept], int((accepted == own).all(axis=1).argmax())
+    return OperatingPoints(accepted, [level for _, level in kept], int((accepted == own).all(axis=1).argmax()))
 
 
 def toggles(accepted: Bools) -> list[list[int]]:
@@ -81,22 +91,19 @@ def toggles(accepted: Bools) -> list[list[int]]:
     return [(np.flatnonzero(changes[:, column]) + 1).tolist() for column in range(accepted.shape[1])]
 
 
-def rejection_of(
-    accepted: Bools, thresholds: list[float | None], fitted: int, reason: np.ndarray, y: Codes, predicted: Codes,
-    n_classes: int,
-) -> Rejection:  # fmt: skip
-    """Coverage, accuracy and counts at every operating point; `y` and `predicted` are class indices."""
-    n_accepted = accepted.sum(axis=1)
-    n_correct = (accepted & (predicted == y)).sum(axis=1)
-    square = n_classes <= MAX_CONFUSION_CLASSES
+def rejection_of(held_out: HeldOut, points: OperatingPoints) -> Rejection:
+    """Coverage, accuracy and counts at every operating point."""
+    accepted, y, predicted, n_classes = points.accepted, held_out.y, held_out.predicted, len(held_out.labels)
+    n_accepted, n_correct = accepted.sum(axis=1), (accepted & held_out.correct).sum(axis=1)
+    square, reasons = n_classes <= MAX_CONFUSION_CLASSES, held_out.reason[~held_out.accepted]
     return Rejection(
-        fitted=fitted,
+        fitted=points.fitted,
         n_accepted=n_accepted.tolist(),
         n_errors=(n_accepted - n_correct).tolist(),
         coverage=(n_accepted / len(y)).tolist(),
         accuracy=[int(k) / int(n) if n else None for k, n in zip(n_correct, n_accepted)],
-        threshold=thresholds,
-        reasons=dict(Counter(reason[reason != ""].tolist()).most_common()),
+        threshold=points.thresholds,
+        reasons=dict(Counter(reasons.tolist()).most_common()),
         confusion=[_confusion(mask, y, predicted, n_classes) for mask in accepted] if square else None,
         by_class=None if square else _by_class(accepted, y, predicted, n_classes),
     )

@@ -4,7 +4,7 @@
   const read = (id) => JSON.parse(byId(id).textContent);
   const data = read("data"), charts = read("charts"), views = {};
   const { rejection, points, prototypes, classes, variables } = data;
-  const slider = byId("position"), only = byId("only"), sample = byId("sample"), matrix = byId("matrix");
+  const slider = byId("position"), only = byId("only"), sample = byId("sample");
   const order = points.true.map((_, k) => k).sort((a, b) => points.certainty[a] - points.certainty[b] || a - b);
   let selected = null;
 
@@ -119,7 +119,6 @@
   // -- drawing ------------------------------------------------------------------------------------------------------------
 
   function reduceSize(name, spec) {
-    spec.config.axis.labelLimit = 110;
     if (name !== "map") return;
     spec.layer[1].mark.size = 24;
     spec.layer[2].layer[0].mark.size = 130;
@@ -147,8 +146,6 @@
     const k = order[Number(sample.value) - 1];
     if (k !== undefined) select(`s${k}`);
   });
-  if (matrix) matrix.addEventListener("change", () =>
-    views.matrix.data("cells", charts.matrix.usermeta.cells[Number(matrix.value)]).run());
 
   byId("print-summary").addEventListener("click", () => {
     document.documentElement.dataset.print = "summary";
