@@ -361,17 +361,18 @@ def pixel_places(names: Iterable[str]) -> PixelPlaces | None:
     if form in ("#", default_names(1)[0].replace("0", "#")):
         side, places = isqrt(len(names)), np.arange(len(names))
         return PixelPlaces(side, places) if side >= SMALLEST_SIDE and side**2 == len(names) else None
+    pairs = form.count("#") == 2
+    if not pairs and not (form.count("#") == 1 and ("pix" in form or "px" in form)):
+        return None
     numbers = np.array([[int(number) for number in re.findall(r"\d+", name)] for name in names])
-    if form.count("#") == 2:
+    if pairs:
         numbers -= 0 if (numbers == 0).any() else 1  # rows and columns are counted from 0 or from 1
         rows, columns = numbers.max(axis=0).tolist()
         side = max(rows, columns) + 1 if abs(rows - columns) <= 2 else 0
         places = numbers @ [side, 1]
-    elif form.count("#") == 1 and ("pix" in form or "px" in form):
+    else:
         side = ceil(sqrt(numbers.max()))
         places = numbers[:, 0] - (1 if numbers.max() == side**2 else 0)  # counted from 1 where the last one shows it
-    else:
-        return None
     if side < SMALLEST_SIDE or 2 * len(names) < side**2 or len(np.unique(places)) < len(names):
         return None
     return PixelPlaces(side, places)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MAX_COLUMNS_WITH_TEXT = 14  # prototypes up to which a table has its values as text
 MAX_ROWS_WITH_TEXT = 60
-MAX_LABELLED_IMAGES = 100
+MAX_LABELLED_IMAGES, MAX_NAMED_IMAGES = 100, 20  # with the name of the class, and with that of the prototype
 MANY = 60  # ordered features that are drawn as lines
 
 
@@ -180,7 +180,7 @@ class PrototypeDisplay(style.Display):
             shown, cmap=style.DIVERGING, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest"
         )
         if len(values) <= MAX_COLUMNS_WITH_TEXT and len(self.order_) <= MAX_ROWS_WITH_TEXT:
-            self._write(texts, np.abs(shown.T) > 0.65 * limit)
+            self._write(texts, np.abs(shown) > 0.65 * limit)
         self._label_table(len(used))
 
     def _text(self, values: Floats, prototype: int, feature: int) -> str:
@@ -190,7 +190,7 @@ class PrototypeDisplay(style.Display):
     def _write(self, texts: list[list[str]], dark: NDArray[np.bool_]) -> None:
         """The values in their cells, white where these are dark."""
         size = style.font_size(self.ax_.yaxis, len(self.order_), 8)
-        for (column, row), is_dark in np.ndenumerate(dark):
+        for (row, column), is_dark in np.ndenumerate(dark):
             colour = "white" if is_dark else "black"
             self.texts_.append(
                 self.ax_.text(column, row, texts[column][row], ha="center", va="center", size=size, color=colour)
@@ -235,7 +235,9 @@ class PrototypeDisplay(style.Display):
         self._set_axes(ax, (max(width + 1.2, 3.2), max(width * high / wide + 0.5, 1.8)))
         self.image_ = self.ax_.imshow(grid.pixels, cmap="gray_r", interpolation="nearest")
         self.ax_.set_axis_off()
-        for name, place in zip(short_names(self.prototype_names, max(6, int(12 * tile))), grid.labels):
+        by_class = [self.classes[index] for index in self.prototype_classes]
+        names = self.prototype_names if len(values) <= MAX_NAMED_IMAGES else by_class
+        for name, place in zip(short_names(names, max(6, int(12 * tile))), grid.labels):
             if len(grid.labels) <= MAX_LABELLED_IMAGES:
                 fit = max(4, min(9.0, 72 * tile / (0.62 * len(name) + 1)))  # font size at which the name fits
                 self.texts_.append(self.ax_.text(*place, name, ha="center", va="center", size=fit))

@@ -64,7 +64,7 @@ def symbol(code: int) -> str:
 
 WIDTH = 4.6  # inches; the page scales it
 TEXT, MUTED, LINE = "#16191d", "#5a636d", "#d6dce2"  # replaced by the page's variables
-STYLE: dict[str, Argument] = {
+STYLE: Argument = {
     "svg.fonttype": "none",
     "font.size": 9.5,
     **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "none"),
@@ -183,6 +183,7 @@ def _calibration(found: Calibration, ax: Axes) -> None:
 
 def _history(history: History, ax: Axes) -> None:
     LossCurveDisplay(history=history.objective, iterations=history.iteration).plot(ax)
+    ax.set_ylabel("Mean cost")
 
 
 # -- charts that move --------------------------------------------------------------------------------------------------

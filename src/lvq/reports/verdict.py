@@ -74,8 +74,8 @@ def limits_of(report: Report) -> list[str]:
     if report.map.explained < 0.995:
         sentences.append(
             f"The map shows {percent(report.map.explained)} of the variance in the model's metric. Samples that "
-            "overlap on the map may be far apart in other directions, and a sample may lie in the region of another class than "
-            "the one predicted for it."
+            "overlap on the map may be far apart in other directions, and a sample may lie in the region of another "
+            "class than the one predicted for it."
         )
     sentences.append("Explanations show how the model computed a prediction, not what causes the classes to differ.")
     if calibrated is not None:
