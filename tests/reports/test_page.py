@@ -133,7 +133,7 @@ def test_json_in_the_page_equals_the_summary(hostile, pages):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_drawings_have_the_colours_of_the_page(name, cases):
-    """Variables instead of colours, except for the pixels of a heat map; nothing is loaded, and no id is there twice."""
+    """Variables instead of colours, except for the pixels of a heat map; nothing is loaded, no id is there twice."""
     found = drawings(cases[name].report)
     matrix = set() if cases[name].report.relevance is None else {"relevance", "matrix"}
     assert {"certified", "calibration"} | matrix <= set(found)

@@ -29,23 +29,51 @@ NORM_NAMES = {1.0: "sum of the features' changes", 2.0: "Euclidean length", np.i
 
 
 class CurveDisplay(Display):
-    """Base of the displays of one curve; several can be drawn on the same axes one after the other."""
+    """Base of the displays of one curve; a subclass names its coordinates and completes the axes."""
 
-    def _draw(
-        self, ax: Axes | None, x: ArrayLike, y: ArrayLike, given: dict[str, Argument] | None, **style: Argument
-    ) -> None:
-        """Draw the curve in a new colour; a single point, which is no curve, is not counted."""
+    name: str | None
+
+    @described
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, curve_kwargs: dict[str, Argument] | None = None
+    ) -> Self:
+        """Draw the curve. Several curves can be drawn on the same axes one after the other.
+
+        Parameters
+        ----------
+        {ax}
+        name : str, optional
+            Name in the legend; by default that of the display.
+        {curve_kwargs}
+
+        Returns
+        -------
+        display : object
+            The display, with the artists as attributes.
+        """
         self._set_axes(ax, (6.4, 4.8))
         from matplotlib.cbook import normalize_kwargs
         from matplotlib.lines import Line2D
 
-        curves = sum(np.size(line.get_xdata()) > 1 for line in self.ax_.lines)
-        style |= {"color": COLOURS[curves % len(COLOURS)]} | normalize_kwargs(given or {}, Line2D)
-        (self.line_,) = self.ax_.plot(x, y, **style)
+        x, y, style = self._curve()
+        curves = sum(np.size(line.get_xdata()) > 1 for line in self.ax_.lines)  # single points are not curves
+        defaults = {"label": self._label(self.name if name is None else name), "color": COLOURS[curves % len(COLOURS)]}
+        (self.line_,) = self.ax_.plot(x, y, **defaults | style | normalize_kwargs(curve_kwargs or {}, Line2D))
         self.ax_.grid(alpha=0.3)
-
-    def _add_legend(self) -> None:
+        self._complete()
         self.legend_ = self.ax_.legend(loc="best") if self.ax_.get_legend_handles_labels()[0] else None
+        return self
+
+    def _label(self, name: str | None) -> str | None:
+        return name
+
+    def _curve(self) -> tuple[ArrayLike, ArrayLike, dict[str, Argument]]:
+        """Both coordinates of the curve, and its style."""
+        raise NotImplementedError
+
+    def _complete(self) -> None:
+        """Draw what belongs to the curve, and label the axes."""
+        raise NotImplementedError
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -95,23 +123,14 @@ class AccuracyRejectDisplay(CurveDisplay):
     point: tuple[float, float] | None = None
     name: str | None = None
 
-    @described
-    def plot(self, ax: Axes | None = None, *, curve_kwargs: dict[str, Argument] | None = None) -> Self:
-        """Draw the curve. Several curves can be drawn on the same axes one after the other.
-
-        Parameters
-        ----------
-        {ax}
-        {curve_kwargs}
-
-        Returns
-        -------
-        display : AccuracyRejectDisplay
-            The display, with the artists as attributes.
-        """
+    def _label(self, name: str | None) -> str | None:
         area = None if self.area is None else f"area {self.area:.4f}"
-        label = area if self.name is None else self.name if area is None else f"{self.name} ({area})"
-        self._draw(ax, self.coverage, self.accuracy, curve_kwargs, label=label)
+        return area if name is None else name if area is None else f"{name} ({area})"
+
+    def _curve(self) -> tuple[ArrayLike, ArrayLike, dict[str, Argument]]:
+        return self.coverage, self.accuracy, {}
+
+    def _complete(self) -> None:
         self.point_ = None
         if self.point is not None:
             label = f"operating point: coverage {percent(self.point[0])}, accuracy {percent(self.point[1])}"
@@ -121,8 +140,6 @@ class AccuracyRejectDisplay(CurveDisplay):
         self.ax_.set_ylabel("Accuracy on the accepted samples")
         show_percent(self.ax_.xaxis)
         show_percent(self.ax_.yaxis)
-        self._add_legend()
-        return self
 
     @classmethod
     @described
@@ -133,9 +150,8 @@ class AccuracyRejectDisplay(CurveDisplay):
         y: ArrayLike,
         *,
         measure: str | SampleFunction | None = None,
-        name: str | None = None,
         ax: Axes | None = None,
-        curve_kwargs: dict[str, Argument] | None = None,
+        **plot_kwargs: Argument,
     ) -> Self:
         """Plot the accuracy-reject curve of a fitted classifier on labelled samples.
 
@@ -149,9 +165,8 @@ class AccuracyRejectDisplay(CurveDisplay):
         measure : str or callable, optional
             Measure of certainty, see `lvq.rejection.certainty`; by default that of the `RejectClassifier`, or 'auto'
             for other classifiers.
-        {name}
         {ax}
-        {curve_kwargs}
+        {plot_kwargs}
 
         Returns
         -------
@@ -159,11 +174,14 @@ class AccuracyRejectDisplay(CurveDisplay):
             The display, drawn.
         """
         curve, point = _curve_and_point(estimator, X, y, measure)
-        name = estimator_name(estimator) if name is None else name
         display = cls(
-            coverage=curve.coverage, accuracy=curve.accuracy, area=area_under_curve(curve), point=point, name=name
+            coverage=curve.coverage,
+            accuracy=curve.accuracy,
+            area=area_under_curve(curve),
+            point=point,
+            name=estimator_name(estimator),
         )
-        return display.plot(ax=ax, curve_kwargs=curve_kwargs)
+        return display.plot(ax=ax, **plot_kwargs)
 
 
 def _curve_and_point(
@@ -242,28 +260,15 @@ class CertifiedAccuracyDisplay(CurveDisplay):
     norm: float = 2
     name: str | None = None
 
-    @described
-    def plot(self, ax: Axes | None = None, *, curve_kwargs: dict[str, Argument] | None = None) -> Self:
-        """Draw the curve. Several curves can be drawn on the same axes one after the other.
-
-        Parameters
-        ----------
-        {ax}
-        {curve_kwargs}
-
-        Returns
-        -------
-        display : CertifiedAccuracyDisplay
-            The display, with the artists as attributes.
-        """
+    def _curve(self) -> tuple[ArrayLike, ArrayLike, dict[str, Argument]]:
         # the accuracy at a radius holds for all smaller ones down to the previous radius
-        self._draw(ax, self.radii, self.accuracy, curve_kwargs, label=self.name, drawstyle="steps-pre")
+        return self.radii, self.accuracy, {"drawstyle": "steps-pre"}
+
+    def _complete(self) -> None:
         xlabel = f"Size of the change ({NORM_NAMES[float(self.norm)]}, in the units of X)"
         self.ax_.set(xlabel=xlabel, ylabel="Certified accuracy", ylim=(-0.02, 1.02))
         self.ax_.set_xlim(left=0)
         show_percent(self.ax_.yaxis)
-        self._add_legend()
-        return self
 
     @classmethod
     @described
@@ -274,9 +279,8 @@ class CertifiedAccuracyDisplay(CurveDisplay):
         y: ArrayLike,
         *,
         norm: float = 2,
-        name: str | None = None,
         ax: Axes | None = None,
-        curve_kwargs: dict[str, Argument] | None = None,
+        **plot_kwargs: Argument,
     ) -> Self:
         """Plot the certified accuracy of a fitted model on labelled samples.
 
@@ -289,9 +293,8 @@ class CertifiedAccuracyDisplay(CurveDisplay):
         {y}
         norm : {1, 2, inf}, default=2
             Norm in which the size of a change is measured.
-        {name}
         {ax}
-        {curve_kwargs}
+        {plot_kwargs}
 
         Returns
         -------
@@ -304,8 +307,7 @@ class CertifiedAccuracyDisplay(CurveDisplay):
         steps = np.unique(np.append(0.0, correct[np.isfinite(correct)]))
         steps = np.append(steps, np.nextafter(steps[-1], np.inf))  # beyond the largest finite radius
         accuracy = (len(correct) - np.searchsorted(correct, steps, side="left")) / len(labels)
-        name = estimator_name(estimator) if name is None else name
-        return cls(radii=steps, accuracy=accuracy, norm=norm, name=name).plot(ax=ax, curve_kwargs=curve_kwargs)
+        return cls(radii=steps, accuracy=accuracy, norm=norm, name=estimator_name(estimator)).plot(ax=ax, **plot_kwargs)
 
 
 # -- training ----------------------------------------------------------------------------------------------------------
@@ -352,30 +354,16 @@ class LossCurveDisplay(CurveDisplay):
     iterations: Sequence[int] | None = None
     name: str | None = None
 
-    @described
-    def plot(self, ax: Axes | None = None, *, curve_kwargs: dict[str, Argument] | None = None) -> Self:
-        """Draw the curve. Several curves can be drawn on the same axes one after the other.
-
-        Parameters
-        ----------
-        {ax}
-        {curve_kwargs}
-
-        Returns
-        -------
-        display : LossCurveDisplay
-            The display, with the artists as attributes.
-        """
-        from matplotlib.ticker import MaxNLocator
-
+    def _curve(self) -> tuple[ArrayLike, ArrayLike, dict[str, Argument]]:
         count = len(self.history)
         numbers = np.arange(1, count + 1) if self.iterations is None else self.iterations
-        marker = "o" if count == 1 else None  # one value alone would be invisible
-        self._draw(ax, numbers, self.history, curve_kwargs, label=self.name, marker=marker)
+        return numbers, self.history, {"marker": "o"} if count == 1 else {}  # one value alone would be invisible
+
+    def _complete(self) -> None:
+        from matplotlib.ticker import MaxNLocator
+
         self.ax_.set(xlabel="Epoch or iteration", ylabel="Mean cost of the training samples")
         self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
-        self._add_legend()
-        return self
 
     @classmethod
     @described
@@ -383,18 +371,16 @@ class LossCurveDisplay(CurveDisplay):
         cls,
         estimator: BaseEstimator,
         *,
-        name: str | None = None,
         ax: Axes | None = None,
-        curve_kwargs: dict[str, Argument] | None = None,
+        **plot_kwargs: Argument,
     ) -> Self:
         """Plot the training cost of a fitted model.
 
         Parameters
         ----------
         {estimator}
-        {name}
         {ax}
-        {curve_kwargs}
+        {plot_kwargs}
 
         Returns
         -------
@@ -402,5 +388,4 @@ class LossCurveDisplay(CurveDisplay):
             The display, drawn.
         """
         history = need_model(estimator, cls.__name__).estimator.objective_history_
-        name = estimator_name(estimator) if name is None else name
-        return cls(history=history, name=name).plot(ax=ax, curve_kwargs=curve_kwargs)
+        return cls(history=history, name=estimator_name(estimator)).plot(ax=ax, **plot_kwargs)

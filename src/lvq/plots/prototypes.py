@@ -199,12 +199,9 @@ class PrototypeDisplay(style.Display):
     def _label_table(self, n_used: int) -> None:
         style.name_ticks(self.ax_.yaxis, [self.feature_names[int(k)] for k in self.order_], limit=MAX_ROWS_WITH_TEXT)
         self.ax_.xaxis.tick_top()
-        style.name_ticks(self.ax_.xaxis, self.prototype_names)
         inches = self.ax_.get_window_extent().width / self.figure_.dpi / len(self.prototype_names)  # of a column
-        if max(map(len, short_names(self.prototype_names))) * 0.09 > inches:
-            self.ax_.tick_params(axis="x", labelrotation=40)
-            for label in self.ax_.get_xticklabels():
-                label.set(ha="left", rotation_mode="anchor")
+        long = max(map(len, short_names(self.prototype_names))) * 0.09 > inches
+        style.name_ticks(self.ax_.xaxis, self.prototype_names, rotation=40 if long else 0, side="left")
         self.ax_.tick_params(length=0)
         if len(self.order_) < n_used:
             which = "most different" if self.relevances is None else "most important"

@@ -58,7 +58,6 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "sequence of str, optional",
         "Names of the features; by default those that the estimator was fitted with.",
     ),
-    "name": ("str, optional", "Name in the legend; by default the class of the estimator."),
     "ax": ("matplotlib Axes, optional", "Axes to draw on; by default those of a new figure."),
     "colorbar": ("bool", "Whether to draw the colour scale."),
     "curve_kwargs": ("dict, optional", "Keyword arguments for matplotlib's `plot`."),
@@ -254,7 +253,9 @@ def font_size(axis: XAxis | YAxis, count: int, largest: float | str) -> float:
     return float(min(FontProperties(size=largest).get_size_in_points(), max(height, 3.0)))
 
 
-def name_ticks(axis: XAxis | YAxis, names: Sequence[str], *, limit: int = 40, rotation: float = 0) -> None:
+def name_ticks(
+    axis: XAxis | YAxis, names: Sequence[str], *, limit: int = 40, rotation: float = 0, side: str = "right"
+) -> None:
     """Names as ticks at 0, 1, 2, ... where there are at most `limit`; else a few numbers.
 
     These are the numbers in the names where they have an order, as wavelengths have, or else the indices.
@@ -269,5 +270,5 @@ def name_ticks(axis: XAxis | YAxis, names: Sequence[str], *, limit: int = 40, ro
             axis.set_major_formatter(FuncFormatter(lambda place, _: shown.get(round(place), "")))
         return
     size = font_size(axis, len(names), "small" if len(names) > 20 else "medium")
-    rotated: dict[str, Argument] = {"rotation": rotation, "ha": "right", "rotation_mode": "anchor"} if rotation else {}
+    rotated: dict[str, Argument] = {"rotation": rotation, "ha": side, "rotation_mode": "anchor"} if rotation else {}
     axis.set_ticks(range(len(names)), short_names(names), fontsize=size, **rotated)

@@ -342,8 +342,8 @@ def curves_of(held_out: HeldOut, numbers: Floats, importances: VariableImportanc
         names = columns.all_names  # a step such as SNV keeps the order of the columns
     if len(names) < MIN_ORDERED or len(numbers) < 3 or columns.images() is not None:
         return None
-    axis, raw = ordered_axis(names), _raw(held_out.X, numbers)
-    if axis is None or not _neighbours_alike(raw if raw.shape == numbers.shape else numbers):
+    axis = ordered_axis(names)
+    if axis is None or not _neighbours_alike(numbers):
         return None
     kept = np.unique(np.linspace(0, len(names) - 1, min(MAX_CURVE_POINTS, len(names))).astype(np.intp))
     low, high = np.nanquantile(numbers[:, kept], [0.01, 0.99], axis=0)
@@ -365,14 +365,6 @@ def curves_of(held_out: HeldOut, numbers: Floats, importances: VariableImportanc
         matrix=_means(lambda_matrix(columns.found.estimator), cells) if square else None,
         matrix_features=[names[cell[0]] for cell in cells],
     )
-
-
-def _raw(X: MatrixLike, numbers: Floats) -> Floats:
-    """The samples before the steps, where all are numbers."""
-    try:
-        return np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        return numbers
 
 
 def _means(matrix: Floats, cells: list[Codes]) -> list[list[float]]:

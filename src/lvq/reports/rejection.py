@@ -18,19 +18,9 @@ from lvq.reports.held_out import HeldOut
 from lvq.reports.metrics import Bools, Codes, Floats
 
 MAX_POINTS = 101
-MAX_CONFUSION_CLASSES = 20  # with more classes each has one row of totals instead of a confusion matrix
-MAX_CLASS_ROWS = 60
+MAX_CONFUSION_CLASSES = 20  # with more classes there is no confusion matrix
 MIN_ACCEPTED = 10  # accepted samples below which an accuracy is not meaningful
 STAYS = ("outlier", "unknown category")  # reasons that do not depend on the threshold
-
-
-@dataclass(frozen=True)
-class ClassRow:
-    """Correct, wrong and rejected samples of a class at each point; label None for all other classes together."""
-
-    label: int | None
-    counts: list[list[int]]
-    most_frequent_error: int | None
 
 
 @dataclass(frozen=True)
@@ -44,8 +34,9 @@ class Rejection:
     accuracy: list[float | None]
     threshold: list[float | None]
     reasons: dict[str, int]
-    confusion: list[list[list[int]]] | None  # rows true, columns predicted, the last column rejected
-    by_class: list[ClassRow] | None
+    confusion: (
+        list[list[list[int]]] | None
+    )  # of up to 20 classes; rows true, columns predicted, the last column rejected
 
 
 class OperatingPoints(NamedTuple):
@@ -105,7 +96,6 @@ def rejection_of(held_out: HeldOut, points: OperatingPoints) -> Rejection:
         threshold=points.thresholds,
         reasons=dict(Counter(reasons.tolist()).most_common()),
         confusion=[_confusion(mask, y, predicted, n_classes) for mask in accepted] if square else None,
-        by_class=None if square else _by_class(accepted, y, predicted, n_classes),
     )
 
 
@@ -113,20 +103,3 @@ def _confusion(accepted: Bools, y: Codes, predicted: Codes, n_classes: int) -> l
     column = np.where(accepted, predicted, n_classes)
     counts = np.bincount(y * (n_classes + 1) + column, minlength=n_classes * (n_classes + 1))
     return counts.reshape(n_classes, n_classes + 1).tolist()
-
-
-def _by_class(accepted: Bools, y: Codes, predicted: Codes, n_classes: int) -> list[ClassRow]:
-    """The classes with most errors, and the others in one row."""
-    correct = y == predicted
-    table = np.stack([
-        [np.bincount(y[part], minlength=n_classes) for part in (mask & correct, mask & ~correct, ~mask)]
-        for mask in accepted
-    ])  # points x (correct, wrong, rejected) x classes  # fmt: skip
-    order = np.argsort(-table[0, 1], kind="stable")
-    rows = []
-    for k in order[:MAX_CLASS_ROWS].tolist():
-        errors = predicted[(y == k) & ~correct]
-        rows.append(ClassRow(k, table[:, :, k].tolist(), int(np.bincount(errors).argmax()) if len(errors) else None))
-    if n_classes > MAX_CLASS_ROWS:
-        rows.append(ClassRow(None, table[:, :, order[MAX_CLASS_ROWS:]].sum(axis=2).tolist(), None))
-    return rows

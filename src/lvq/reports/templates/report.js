@@ -48,10 +48,8 @@
   }
 
   function showCounts(at) {
-    const table = byId("confusion") || byId("by-class");
-    const counts = rejection.confusion ? rejection.confusion[at] : rejection.by_class.map((row) => row.counts[at]);
-    for (const cell of table.querySelectorAll("td[data-row]")) {
-      const row = counts[cell.dataset.row], number = row[cell.dataset.column];
+    for (const cell of document.querySelectorAll("#confusion td[data-row]")) {
+      const row = rejection.confusion[at][cell.dataset.row], number = row[cell.dataset.column];
       cell.textContent = count(number);
       cell.style.setProperty("--fraction", number / Math.max(1, row.reduce((sum, each) => sum + each, 0)));
     }
