@@ -274,10 +274,10 @@ def prototypes_of(held_out: HeldOut, numbers: Floats, importances: VariableImpor
         n_features=len(columns.names),
         values=[[columns.prototype(j, k) for k in top] for j in shown],
         positions=[[round(columns.position(j, k, low[k], high[k]), 4) for k in top] for j in shown],
-        notes=[[columns.note(j, k) for k in top] for j in shown],
-        details=[[columns.detail(j, k) for k in top] for j in shown],
-        low=[None if columns.is_category(k) else columns.shown(k, float(low[k])) for k in top],
-        high=[None if columns.is_category(k) else columns.shown(k, float(high[k])) for k in top],
+        notes=[[columns.table.notes[j][k] for k in top] for j in shown],
+        details=[[columns.table.details[j][k] for k in top] for j in shown],
+        low=[None if columns.n_categories(k) else columns.shown(k, float(low[k])) for k in top],
+        high=[None if columns.n_categories(k) else columns.shown(k, float(high[k])) for k in top],
         n_categories=[columns.n_categories(k) for k in top],
         image_side=None if images is None else images[0],
         images=None if images is None else rounded(images[1][shown]),
@@ -302,7 +302,7 @@ def _beyond(columns: Columns, numbers: Floats) -> Floats:
     values = columns.prototype_numbers() if columns.in_units else columns.model.prototypes.astype(np.float64)
     low, high = np.nanmin(numbers, axis=0), np.nanmax(numbers, axis=0)
     beyond = np.nan_to_num(np.maximum(np.maximum(low - values, values - high), 0.0))
-    numeric = np.array([not columns.is_category(k) for k in range(len(columns.names))])
+    numeric = np.array([not columns.n_categories(k) for k in range(len(columns.names))])
     usable = np.broadcast_to((high > low) & numeric & columns.in_units, beyond.shape)
     return np.divide(beyond, high - low, out=np.zeros_like(beyond), where=usable)
 
