@@ -119,6 +119,15 @@ def test_rank_one_has_a_second_axis_that_the_model_does_not_use(data, fitted):
     assert "not used by the model" in view.axis_names[1]
 
 
+def test_directions_in_which_samples_do_not_vary_are_no_axes(data):
+    """The columns of a one-hot encoding have a constant sum; its differences are rounding errors."""
+    X = np.column_stack([data[0][:, :1], np.eye(3)[np.arange(150) % 3]])
+    model = GMLVQ(random_state=0).fit(X, data[1])
+    view = plane(model, X)
+    assert (np.ptp(view.points, axis=0) > 1e-6 * np.ptp(view.points)).all()
+    assert_allclose(view.project(view.inverse(view.points)), view.points, atol=1e-7)
+
+
 def test_two_features(data):
     X, y = data[0][:, :2], data[1]
     view = plane(GLVQ(random_state=0).fit(X, y), X)

@@ -139,12 +139,16 @@ def _axes(model: PrototypeModel, Z: Floats) -> _Axes:
             return _Axes(omega, up, ("learned axis 1", "learned axis 2"), np.ones(2, dtype=np.bool_), False, True)
     values, vectors = np.linalg.eigh(mean_lambda(model))
     values, vectors = values[::-1], _with_fixed_signs(vectors[:, ::-1])
-    rank = int((values > TOLERANCE * values[0]).sum())
-    roots = np.sqrt(np.maximum(values[:2], 0))
-    names = [f"eigenvector {k} of {'mean ' if local else ''}Lambda" for k in (1, 2)]
-    exact = Z.shape[1] <= 2 or (not local and rank <= 2)
-    down, up = roots[:, None] * vectors[:, :2].T, vectors[:, :2] / np.where(roots > 0, roots, 1)
-    return _with_two_axes(down[:rank], up[:, :rank], names, Z, centred=False, exact=exact)
+    used = values > TOLERANCE * values[0]
+    exact = Z.shape[1] <= 2 or (not local and int(used.sum()) <= 2)
+    spread = (Z @ vectors).var(axis=0)  # none along the sum of the columns of a one-hot encoding
+    varied = used & (spread > TOLERANCE * spread.max())
+    shown = np.flatnonzero(varied if varied.any() else used)[:2]
+    names = [f"eigenvector {k + 1} of {'mean ' if local else ''}Lambda" for k in [*shown.tolist(), 0, 0][:2]]
+    roots = np.sqrt(values[shown])
+    return _with_two_axes(
+        roots[:, None] * vectors[:, shown].T, vectors[:, shown] / roots, names, Z, centred=False, exact=exact
+    )
 
 
 def _mean_weights(model: PrototypeModel) -> Floats | None:
