@@ -97,14 +97,6 @@ def test_pixels_give_images(digits):
     assert [text.get_text() for text in display.texts_] == [f"{k}, {j} of 2" for k in range(4) for j in (1, 2)]
 
 
-def test_pixels_after_pca():
-    X, y = load_digits(return_X_y=True)
-    model = make_pipeline(PCA(10, random_state=0), GLVQ(random_state=0)).fit(X[:300], y[:300])
-    display = PrototypeDisplay.from_estimator(model)
-    assert_allclose(display.values, model[0].inverse_transform(model[-1].prototypes_))
-    assert len(display.texts_) == 10
-
-
 def test_wrong_parameters(data, fitted):
     with pytest.raises(ValueError, match="class_names of PrototypeDisplay must have one name for each of the 3"):
         PrototypeDisplay.from_estimator(fitted["plain"], class_names=["a"])

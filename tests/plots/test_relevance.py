@@ -48,14 +48,6 @@ def test_unknown_groups(fitted):
         RelevanceDisplay.from_estimator(fitted["matrix"], group=0)
 
 
-@pytest.mark.parametrize("kind", ["relevances", "local by class", "plain"])
-def test_lines(fitted, kind):
-    model = fitted[kind]
-    display = RelevanceDisplay.from_estimator(model, kind="line")
-    assert_allclose(display.line_.get_ydata(), relevance_profile(model))
-    assert display.bars_ is None
-
-
 def test_the_title_names_the_euclidean_metric(fitted):
     display = RelevanceDisplay.from_estimator(fitted["plain"])
     assert_allclose(widths(display), 0.25)
@@ -98,13 +90,11 @@ def test_intervals_have_whiskers(data, kind):
 
 
 def test_values_that_are_not_available(fitted):
-    with pytest.raises(
-        ValueError, match=r"values of RelevanceDisplay.from_estimator must be 'importance', 'lambda' or"
-    ):
+    with pytest.raises(ValueError, match=r"values of RelevanceDisplay.from_estimator must be .*got 'omega'"):
         RelevanceDisplay.from_estimator(fitted["matrix"], values="omega")
-    with pytest.raises(ValueError, match="must be 'lambda' for this model, got 'importance': it has no relevances"):
+    with pytest.raises(ValueError, match=r"must be .*'lambda'.* for this model, which has no relevances"):
         RelevanceDisplay.from_estimator(fitted["plain"], values="importance")
-    with pytest.raises(ValueError, match="must be 'lambda' for single matrices"):
+    with pytest.raises(ValueError, match=r"must be .*'lambda'.* for single matrices"):
         RelevanceDisplay.from_estimator(fitted["local by class"], values="importance", group=0)
 
 

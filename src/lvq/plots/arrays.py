@@ -109,22 +109,18 @@ def relevance_profile(estimator: BaseEstimator, *, values: Values | None = None,
 
 def chosen_values(purpose: str, model: PrototypeModel, values: str | None, *, per_matrix: bool = False) -> Values:
     """What is shown, by the parameter `values`; ValueError where the model does not have it."""
-    if values is None:
-        return "lambda" if per_matrix or model.importances is None else "importance"
-    if values == "lambda":
-        return "lambda"
-    if values != "importance":
-        raise ValueError(f"values of {purpose} must be 'importance', 'lambda' or None, got {values!r}.")
+    available: tuple[Values, ...] = ("importance", "lambda")
+    reason = ""
     if per_matrix:
-        raise ValueError(
-            f"values of {purpose} must be 'lambda' for single matrices, got 'importance', which is of the whole model."
-        )
-    if model.importances is None:
-        raise ValueError(
-            f"values of {purpose} must be 'lambda' for this model, got 'importance': it has no relevances, or was "
-            "trained by partial_fit; lvq.variable_importances(model, X) computes importances from samples."
-        )
-    return "importance"
+        available, reason = ("lambda",), " for single matrices: importances are of the whole model"
+    elif model.importances is None:
+        reason = " for this model, which has no relevances, or was trained by partial_fit; use variable_importances"
+        available = ("lambda",)
+    if values is None:
+        return available[0]
+    if values not in available:
+        raise ValueError(f"values of {purpose} must be one of {available}{reason}; got {values!r}.")
+    return values
 
 
 def lambda_matrix(estimator: BaseEstimator, *, per_matrix: bool = False) -> Floats:
