@@ -52,6 +52,7 @@ def render(report: Report) -> str:
     >>> page.startswith("<!DOCTYPE html>"), len(page) < 5e6
     (True, True)
     """
+    _import("matplotlib", "matplotlib")  # of the charts
     # the parts that the page's script reads
     data = {
         "classes": report.data.classes, "variables": report.data.variables, "n_samples": report.data.n_samples,

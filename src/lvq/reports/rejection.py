@@ -34,9 +34,7 @@ class Rejection:
     accuracy: list[float | None]
     threshold: list[float | None]
     reasons: dict[str, int]
-    confusion: (
-        list[list[list[int]]] | None
-    )  # of up to 20 classes; rows true, columns predicted, the last column rejected
+    confusion: list[list[list[int]]] | None  # rows true, columns predicted, the last column rejected
 
 
 class OperatingPoints(NamedTuple):
