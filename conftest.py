@@ -15,8 +15,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Examples that cannot run, or modules that cannot be imported, without an extra.
 collect_ignore = [] if find_spec("torch") and find_spec("triton") else ["src/lvq/model/fused.py"]
 if not find_spec("matplotlib"):
-    drawn = ("__init__", "accuracy_reject", "certified_accuracy", "lambda_heatmap", "loss_curve", "projection")
-    drawn += ("prototypes", "relevances")
+    drawn = ("__init__", "curves", "matrix", "projection", "prototypes", "relevance")
     collect_ignore += [f"src/lvq/plots/{name}.py" for name in drawn]
     collect_ignore += ["tests/experiments"]  # a run without its figures is not a whole one
 
@@ -25,8 +24,8 @@ if not (find_spec("typer") and find_spec("rich")):
 if not (find_spec("onnx") and find_spec("skl2onnx")):
     collect_ignore += ["src/lvq/onnx/converters.py", "src/lvq/onnx/export.py"]
 
-if not (find_spec("jinja2") and find_spec("vl_convert")):
-    collect_ignore += ["src/lvq/report/page.py"]
+if not (find_spec("jinja2") and find_spec("vl_convert") and find_spec("matplotlib")):
+    collect_ignore += ["src/lvq/reports/page.py", "src/lvq/reports/summary.py"]
 
 
 @pytest.fixture(autouse=True)

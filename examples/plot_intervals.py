@@ -21,7 +21,7 @@ intervals = variable_importances(model, X, y, n_resamples=40)
 # Bars are importances, whiskers their 90 % intervals. A feature is called important only where it is above the mean of
 # all features with that confidence for all of them together.
 
-display = RelevanceDisplay.from_intervals(intervals)
+display = RelevanceDisplay.from_importances(intervals)
 display.ax_.axvline(1 / X.shape[1], color="#D55E00", linestyle="--", label="mean of all features")
 display.ax_.legend(loc="lower right")
 display.ax_.set_title("Wine: importance of 13 measurements")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
-from sklearn.model_selection import cross_validate, train_test_split
+from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -51,10 +51,10 @@ def displays():
     yield "wdbc_map", ProjectionDisplay.from_estimator(reject, X_test, y_test)
     yield "wdbc_prototypes", PrototypeDisplay.from_estimator(reject)
     yield "wdbc_lambda", LambdaDisplay.from_estimator(reject)
-    folds = cross_validate(standardised(GRLVQ()), X, y, cv=5, return_estimator=True)
-    yield "wdbc_relevances", RelevanceDisplay.from_cv_results(folds)
+    yield "wdbc_relevances", RelevanceDisplay.from_estimator(standardised(GRLVQ()).fit(X, y))
     models = {name: standardised(model).fit(X, y) for name, model in (("GLVQ", GLVQ()), ("GMLVQ", GMLVQ()))}
-    yield "wdbc_training", LossCurveDisplay.from_estimator(models)
+    training = LossCurveDisplay.from_estimator(models["GLVQ"])
+    yield "wdbc_training", LossCurveDisplay.from_estimator(models["GMLVQ"], ax=training.ax_)
     curve = AccuracyRejectDisplay.from_estimator(reject, X_test, y_test)
     curve = AccuracyRejectDisplay.from_estimator(models["GLVQ"], X_test, y_test, ax=curve.ax_)
     yield "wdbc_reject", curve

@@ -2,6 +2,8 @@
 
 import inspect
 import re
+import subprocess
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -36,7 +38,7 @@ DISPLAYS = {
 
 
 CLASSES = [getattr(lvq.plots, name) for name in lvq.plots.__all__ if name.endswith("Display")]
-METHODS = ["plot", "from_estimator", "from_predictions", "from_cv_results"]
+METHODS = ["plot", "from_estimator", "from_importances"]
 KINDS = [
     "kernel", "relevances", "rank 1", "local by prototype", "posterior", "search", "reject around a pipeline",
     "pipeline around reject",
@@ -102,6 +104,18 @@ def test_every_kind_of_model(data, fitted, kind, make):
     display = make(fitted[kind], *data)
     assert display.figure_ is display.ax_.figure
     assert_nothing_is_cut_off(display.figure_)
+
+
+def test_importing_loads_no_matplotlib():
+    code = "import sys, lvq.plots; sys.exit(int('matplotlib' in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_without_matplotlib(monkeypatch, data, fitted, make):
+    for name in ("matplotlib", "matplotlib.pyplot"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=r'Display needs matplotlib.*pip install "lvq\[plot\]"'):
+        make(fitted["matrix"], *data)
 
 
 @pytest.mark.parametrize("method", [(cls, name) for cls in CLASSES for name in METHODS if hasattr(cls, name)], ids=str)
@@ -206,13 +220,22 @@ def test_a_thousand_features(display):
         assert_ticks_do_not_overlap(axis)
 
 
-def test_legends_are_beside_the_axes(data, fitted):
-    for name in ("projection", "relevance"):
-        weights = {"values": "lambda"} if name == "relevance" else {}  # importances need no legend
-        display = DISPLAYS[name](fitted["local by prototype"], *data, **weights)
-        display.figure_.canvas.draw()
-        renderer = display.figure_.canvas.get_renderer()
-        assert display.legend_.get_window_extent(renderer).x0 >= display.ax_.get_window_extent(renderer).x1
+def test_the_legend_is_beside_the_map(data, fitted):
+    display = DISPLAYS["projection"](fitted["local by prototype"], *data)
+    display.figure_.canvas.draw()
+    renderer = display.figure_.canvas.get_renderer()
+    assert display.legend_.get_window_extent(renderer).x0 >= display.ax_.get_window_extent(renderer).x1
+
+
+@pytest.mark.parametrize("display", [PrototypeDisplay, LambdaDisplay, RelevanceDisplay])
+def test_wrong_parameters(fitted, display):
+    with pytest.raises(ValueError, match=rf"max_features of {display.__name__}.plot must be 1 or more, or None, got 0"):
+        display.from_estimator(fitted["matrix"], max_features=0)
+    with pytest.raises(ValueError, match=rf"feature_names of {display.__name__} must have one name for each of the 4"):
+        display.from_estimator(fitted["matrix"], feature_names=["a"])
+    if display is not LambdaDisplay:
+        with pytest.raises(ValueError, match=rf"kind of {display.__name__}.plot must be one of .*, got 'pie'"):
+            display.from_estimator(fitted["matrix"], kind="pie")
 
 
 @pytest.mark.parametrize("labels", [["<b>", "_x$", "x$_1^2$"], [True, False, True], [3.0, 1.0, 2.0]])

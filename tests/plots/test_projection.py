@@ -1,15 +1,237 @@
-"""The map shows what the model predicts, and states what it cannot show."""
+"""The map: the plane, the model's predictions on it, and how both are drawn."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from lvq import GLVQ
+from lvq import GLVQ, GMLVQ, RejectClassifier
+from lvq.estimators.find_model import need_model
 from lvq.plots import ProjectionDisplay, plane, regions
-from lvq.plots.region_predictions import predict_points
+from lvq.plots.projection import _axes, predict_points
 from lvq.plots.style import class_colours
+from lvq.rejection import Combination, certainty
 
-plt = pytest.importorskip("matplotlib.pyplot")
+RESOLUTION = 12
+
+# -- the plane ---------------------------------------------------------------------------------------------------------
+
+
+def test_rank_two_is_the_models_own_space(data, fitted):
+    X, _ = data
+    model = fitted["rank 2"]
+    view = plane(model, X)
+    assert_allclose(view.points, model.transform(X))
+    assert_allclose(view.prototypes, model.prototypes_ @ model.omega_.T)
+    assert_allclose(view.explained.sum(), 1)
+    assert view.exact
+
+
+def test_matrix_takes_the_leading_eigenvectors(data, fitted):
+    X, _ = data
+    model = fitted["matrix"]
+    view = plane(model, X)
+    values, vectors = np.linalg.eigh(model.lambda_)
+    for side in (0, 1):
+        along = X @ vectors[:, -1 - side] * np.sqrt(values[-1 - side])
+        assert_allclose(np.abs(view.points[:, side]), np.abs(along), atol=1e-9)
+    whole = (X - X.mean(axis=0)) @ model.omega_.T
+    assert_allclose(view.explained, view.points.var(axis=0) / whole.var(axis=0).sum())
+    assert not view.exact
+
+
+def test_local_matrices_take_the_eigenvectors_of_their_mean(data, fitted):
+    X, _ = data
+    model = fitted["local by class"]
+    values, vectors = np.linalg.eigh(model.lambda_.mean(axis=0))
+    along = X @ vectors[:, -1] * np.sqrt(values[-1])
+    assert_allclose(np.abs(plane(model, X).points[:, 0]), np.abs(along), atol=1e-9)
+
+
+def test_the_euclidean_metric_takes_principal_axes(data, fitted):
+    X, _ = data
+    view, known = plane(fitted["plain"], X), PCA(n_components=2).fit(X)
+    assert_allclose(np.abs(view.points), np.abs(known.transform(X)), atol=1e-9)
+    assert_allclose(view.explained, known.explained_variance_ratio_)
+
+
+def test_relevances_weight_the_principal_axes(data, fitted):
+    X, _ = data
+    model = fitted["relevances"]
+    known = PCA(n_components=2).fit_transform(X * np.sqrt(model.relevances_))
+    assert_allclose(np.abs(plane(model, X).points), np.abs(known), atol=1e-6)
+
+
+def test_points_and_inverse(data, model):
+    """A point of the plane represents a sample that is drawn at that point; explained fractions sum to at most one."""
+    found = need_model(model, "a test")
+    view = plane(found.estimator, found.inputs(data[0]))
+    assert_allclose(view.project(view.inverse(view.points)), view.points, atol=1e-7)
+    assert (view.explained >= 0).all()
+    assert view.explained.sum() <= 1 + 1e-9
+    assert len(set(view.axis_names)) == 2
+
+
+def test_other_directions_stay_at_the_mean(data, fitted):
+    X, _ = data
+    view = plane(fitted["plain"], X)
+    assert_allclose(view.inverse(view.points.mean(axis=0)[None])[0], X.mean(axis=0))
+    off = view.inverse(view.points) - X.mean(axis=0)
+    assert np.linalg.matrix_rank(off) == 2
+
+
+def test_pipeline(data, fitted):
+    X, _ = data
+    pipeline = fitted["pipeline"]
+    view, inner = plane(pipeline, X), plane(pipeline[-1], pipeline[0].transform(X))
+    assert_allclose(view.points, inner.points)
+    assert_allclose(view.prototypes, inner.prototypes)
+
+
+@pytest.mark.parametrize("kind", ["rank 1", "rank 2"])
+def test_exact_planes_decide_the_prediction(data, fitted, kind):
+    X, _ = data
+    model = fitted[kind]
+    view = plane(model, X)
+    assert view.exact
+    assert (model.predict(view.inverse(view.points)) == model.predict(X)).all()
+
+
+def test_rank_one_has_a_second_axis_that_the_model_does_not_use(data, fitted):
+    view = plane(fitted["rank 1"], data[0])
+    assert view.explained[1] == 0
+    assert_allclose(view.explained[0], 1)
+    assert view.points[:, 1].std() > 0
+    assert "not used by the model" in view.axis_names[1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_directions_in_which_samples_do_not_vary_are_no_axes(seed):
+    """The columns of a one-hot encoding have a constant sum; its differences are rounding errors."""
+    rng, y = np.random.default_rng(seed), np.arange(90) % 2
+    X = np.column_stack([rng.normal(size=(90, 2)) + 5 * y[:, None], np.eye(3)[rng.integers(3, size=90)]])
+    view = plane(GMLVQ(random_state=0).fit(X, y), X)
+    assert (np.ptp(view.points, axis=0) > 1e-6 * np.ptp(view.points)).all()
+    assert_allclose(view.project(view.inverse(view.points)), view.points, atol=1e-7)
+
+
+def test_two_features(data):
+    X, y = data[0][:, :2], data[1]
+    view = plane(GLVQ(random_state=0).fit(X, y), X)
+    assert view.exact
+    assert_allclose(view.inverse(view.points), X)
+
+
+def test_one_feature():
+    X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), [0, 0, 1, 1]
+    view = plane(GLVQ(random_state=0).fit(X, y), X)
+    assert not view.points[:, 1].any()
+    assert_allclose(view.inverse(view.points), X)
+    assert view.axis_names[1] == "no further axis"
+
+
+def test_features_of_relevance_zero_stay_at_the_mean(data, fitted):
+    X, _ = data
+    model = replace(fitted["relevances"].model_, relevance=np.array([0.5, 0.0, 0.5, 0.0]))
+    axes = _axes(model, X - X.mean(axis=0))
+    assert not axes.up[[1, 3]].any()
+    assert not axes.down[:, [1, 3]].any()
+    assert axes.exact
+    assert axes.measured.all()
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_few_samples(data, model, rows):
+    view = plane(model, data[0][:rows])
+    assert view.points.shape == (rows, 2)
+    assert np.isfinite(view.points).all()
+    assert np.isfinite(view.explained).all()
+
+
+def test_equal_models_give_equal_planes(data):
+    X, y = data
+    views = [plane(GMLVQ(random_state=0).fit(X, y), X) for _ in range(2)]
+    assert (views[0].points == views[1].points).all()
+
+
+def test_other_models(data):
+    X, y = data
+    with pytest.raises(ValueError, match=r"plane needs a model of this library.*got Pipeline"):
+        plane(make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y), X)
+
+
+# -- predictions on the plane ------------------------------------------------------------------------------------------
+
+
+def grid_points(view, grid):
+    return view.inverse(np.column_stack((grid.xx.ravel(), grid.yy.ravel())))
+
+
+def test_regions_are_the_predictions_of_the_model(data, model):
+    X, _ = data
+    inner, view = need_model(model, "a test").estimator, plane(model, X)
+    grid = regions(model, view, RESOLUTION)
+    assert grid.xx.shape == grid.yy.shape == grid.classes.shape == grid.certainty.shape == (RESOLUTION, RESOLUTION)
+    assert (inner.classes_[grid.classes.ravel()] == inner.predict(grid_points(view, grid))).all()
+    assert_allclose(grid.certainty.ravel(), certainty(inner, grid_points(view, grid)))
+    for shown in (view.points, view.prototypes):
+        assert (shown.min(axis=0) > [grid.xx.min(), grid.yy.min()]).all()
+        assert (shown.max(axis=0) < [grid.xx.max(), grid.yy.max()]).all()
+
+
+def own_measure(estimator, X):
+    """A measure of the samples as the pipeline takes them."""
+    return -np.abs(np.asarray(X)[:, 0] - 5)
+
+
+@pytest.mark.parametrize("measure", ["auto", "boundary", "radius", "margin", "combined", Combination(own_measure)])
+def test_area_of_rejection(data, measure):
+    X, y = data
+    pipeline = make_pipeline(StandardScaler(), GLVQ(random_state=0))
+    reject = RejectClassifier(pipeline, measure=measure, min_coverage=0.7).fit(X, y)
+    view = plane(reject, X)
+    grid = regions(reject, view, RESOLUTION)
+    original = reject.estimator_[0].inverse_transform(grid_points(view, grid))
+    assert_allclose(grid.certainty.ravel(), reject.certainty(original), atol=1e-9)
+    assert (grid.accepted.ravel() == reject.accept(original)).all()
+
+
+def test_removed_features(data):
+    pipeline = make_pipeline(StandardScaler(), SelectKBest(k=3), GLVQ(random_state=0))
+    reject = RejectClassifier(pipeline, measure="radius").fit(*data)
+    view = plane(reject, data[0])
+    assert np.isfinite(regions(reject, view, RESOLUTION).certainty).all()
+
+
+def test_a_measure_of_samples_before_a_step_without_inverse(data):
+    pipeline = make_pipeline(PolynomialFeatures(include_bias=False), GLVQ(random_state=0))
+    reject = RejectClassifier(pipeline, measure=own_measure).fit(*data)
+    with pytest.raises(ValueError, match="cannot invert PolynomialFeatures"):
+        regions(reject, plane(reject, data[0]), RESOLUTION)
+
+
+def test_tables_with_names(data):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(data[0], columns=list("abcd"))
+    model = make_pipeline(StandardScaler(), GLVQ(random_state=0)).set_output(transform="pandas").fit(X, data[1])
+    view = plane(model, X)
+    assert len(np.unique(regions(model, view, RESOLUTION).classes)) > 1
+    assert drawn(model, X, pandas.Series(data[1])).plane.points.shape == (150, 2)
+
+
+def test_more_points_than_one_block(data, fitted):
+    view = plane(fitted["plain"], data[0])
+    grid = regions(fitted["plain"], view, 70)  # 4,900 points
+    assert (grid.classes.ravel() == fitted["plain"].predict(grid_points(view, grid))).all()
+
+
+# -- the display -------------------------------------------------------------------------------------------------------
 
 
 def drawn(model, X, y=None, **keywords):
@@ -92,29 +314,11 @@ def test_the_title_states_the_agreement_of_a_slice(data, fitted):
     agreement = np.mean(fitted["matrix"].predict(view.inverse(view.points)) == fitted["matrix"].predict(X))
     assert display.agreement == agreement
     assert "of the samples lie in the region of their predicted class" in display.ax_.get_title()
+    assert display.ax_.get_xlabel().startswith("Eigenvector 1 of Lambda (")
+    assert display.ax_.get_ylabel().endswith(" of squared distances)")
     exact = drawn(fitted["rank 2"], X, y)
     assert exact.agreement == 1
     assert exact.ax_.get_title() == ""
-
-
-def test_axis_labels(data, fitted):
-    display = drawn(fitted["matrix"], *data)
-    assert display.ax_.get_xlabel().startswith("Eigenvector 1 of Lambda (")
-    assert display.ax_.get_ylabel().endswith(" of squared distances)")
-
-
-def test_parts_can_be_omitted(data, fitted):
-    display = drawn(fitted["matrix"], *data, plot_regions=False, plot_samples=False, legend=False)
-    assert display.regions_ is None
-    assert display.samples_ == []
-    assert display.legend_ is None
-    assert len(display.prototypes_) == 3
-
-
-def test_scatter_kwargs(data, fitted):
-    display = drawn(fitted["matrix"], *data, scatter_kwargs={"s": 3, "ec": "red"})
-    assert display.samples_[0].get_sizes().tolist() == [3]
-    assert_allclose(display.samples_[0].get_edgecolors()[0, :3], (1, 0, 0))
 
 
 def test_names_of_classes(data, fitted):
@@ -128,27 +332,15 @@ def test_unknown_classes(data, fitted):
     X, y = data
     with pytest.raises(ValueError, match=r"y of ProjectionDisplay contains \[5\], not among the model's classes"):
         drawn(fitted["matrix"], X, np.where(y == 0, 5, y))
-
-
-def test_inconsistent_lengths(data, fitted):
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        drawn(fitted["matrix"], data[0], data[1][:-1])
-
-
-def test_tables(data):
-    pandas = pytest.importorskip("pandas")
-    X, y = pandas.DataFrame(data[0], columns=list("abcd")), pandas.Series(data[1])
-    display = drawn(GLVQ(random_state=0).fit(X, y), X, y)
-    assert display.plane.points.shape == (150, 2)
+        drawn(fitted["matrix"], X, y[:-1])
 
 
 def test_one_region(fitted):
     """A map of samples around one prototype may have a single class."""
     model = fitted["plain"]
     near = model.prototypes_[:1] + 1e-3 * np.random.default_rng(0).normal(size=(5, 4))
-    view = plane(model, near)
-    grid = regions(model, view, 5)._replace(classes=np.zeros((5, 5), dtype=int))
-    display = ProjectionDisplay(
-        plane=view, classes=[0, 1, 2], sample_classes=np.zeros(5), prototype_classes=model.model_.labels, regions=grid
-    ).plot()
+    display = drawn(model, near, resolution=5)
+    display.regions = display.regions._replace(classes=np.zeros((5, 5), dtype=int))
+    display.plot()
     assert display.borders_ == []

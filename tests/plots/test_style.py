@@ -8,10 +8,7 @@ import pytest
 from lvq.plots.style import (
     class_colours,
     class_markers,
-    make_unique,
-    mix,
     percent,
-    pyplot,
     short_name,
     short_names,
     short_number,
@@ -45,15 +42,11 @@ def test_repeated_colours_are_lighter_or_darker():
         assert all(after - before > 0.02 for before, after in pairwise(same))
 
 
-def test_mixing():
-    assert mix("#000000", "#FFFFFF", 1.0) == "#FFFFFF"
-    assert mix("#102030", "#FFFFFF", 0.0) == "#102030"
-
-
 def test_short_name():
     assert short_name("x" * 100, 21) == "x" * 10 + "…" + "x" * 10
     assert short_name("two\nlines") == "two lines"
     assert short_name("a $ sign") == r"a \$ sign"
+    assert short_name("_private") == " _private"
 
 
 @pytest.mark.parametrize("length", [6, 12, 24])
@@ -68,23 +61,10 @@ def test_short_names_differ(length):
     assert len(set(short_names(long, 12))) == 2
 
 
-def test_names_with_underscore():
-    assert short_name("_private") == " _private"
-
-
 def test_percent():
     fractions = (0.0, 1.0, 1 - 1e-15, 0.5, 0.996, 0.99999, 0.004, 0.0004)
     texts = ("0 %", "100 %", "100 %", "50 %", "99.6 %", "over 99.9 %", "0.4 %", "under 0.1 %")
     assert tuple(percent(fraction) for fraction in fractions) == texts
-
-
-def test_make_unique():
-    assert make_unique(["a", "b", "a"]) == ["a 1", "b", "a 2"]
-
-
-def test_pyplot_is_matplotlibs():
-    plt = pytest.importorskip("matplotlib.pyplot")
-    assert pyplot("a test") is plt
 
 
 def test_short_number():

@@ -1,12 +1,20 @@
-"""The report in a browser, opened from disk: charts, slider, tooltips, layout, print, and no requests."""
+"""The report in a browser, opened from disk: charts, sliders, tooltips, layout, print, and no requests."""
 
 import re
 import shutil
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_digits, make_blobs
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from lvq.reports import Report
+from lvq import GLVQ, GMLVQ, LVQClassifier
+from lvq.model.relevance import Matrix
+from lvq.reports import Context, Report
+from lvq.solvers.lbfgs import LBFGS
 
 pytest.importorskip("vl_convert", reason="the report needs lvq[report]")
 pytest.importorskip("jinja2", reason="the report needs lvq[report]")
@@ -73,6 +81,17 @@ def opened(new_page, problems):
     assert found == []
 
 
+@pytest.fixture
+def written(opened, folder):
+    """Writes the page of a report and opens it."""
+
+    def open_report(report, width=1280):
+        report.write(folder / "written.html")
+        return opened("written", {"width": width, "height": 900})
+
+    return open_report
+
+
 @pytest.fixture(scope="module")
 def pages():
     return {}
@@ -116,10 +135,11 @@ def hollow(page):
 def test_draws_all_charts_and_prints(name, shared):
     page = shared(name)
     charts = page.locator("[data-chart]")
-    assert charts.count() >= 3
+    assert charts.count() == 2
     for k in range(charts.count()):
         assert charts.nth(k).locator("svg").count() == 1
         assert charts.nth(k).locator("svg path").count() > 1
+    assert page.locator(".drawing svg").count() == page.locator(".drawing").count() > 0
     assert page.locator("h1").count() == 1
     check_print(page)
 
@@ -150,18 +170,6 @@ def compare_at(page, fraction, wdbc):
         assert row == [*((accepted & same & (predicted == label)).sum() for label in labels), (~accepted & same).sum()]
     assert hollow(page) == (~accepted).sum()
     assert (threshold is None) == (page.locator("#threshold").inner_text() == "")
-
-
-def test_a_threshold_on_the_certainty(shared, digits):
-    page = shared("digits")
-    found = digits.model.explain(digits.X).certainty
-    correct = digits.model.predict(digits.X) == digits.y
-    for point in (10, 60):
-        move_to(page, point)
-        accepted = found >= digits.summary["rejection"]["threshold"][point]
-        assert numbers(page)["coverage"] == f"{100 * accepted.mean():.1f} %"
-        assert numbers(page)["accuracy"] == f"{100 * correct[accepted].mean():.1f} %"
-        assert hollow(page) == (~accepted).sum()
 
 
 def test_the_slider_by_keyboard(shared, iris):
@@ -274,7 +282,8 @@ def test_text_has_enough_contrast_in_light_and_dark(shared):
             assert contrast(page, selector) > 4.5, (scheme, selector)
         for selector in (".explanation .positive", ".explanation .negative", ".explanation .muted"):
             assert contrast(page, selector, behind=".explanation") > 4.5, (scheme, selector)
-        assert contrast(page, "[data-chart=curve] .role-axis-label text", "fill") > 4.5
+        for text in ("[data-chart=curve] .role-axis-label text", ".drawing text"):
+            assert contrast(page, text, "fill") > 4.5
 
 
 def test_the_button_changes_the_theme(shared):
@@ -315,13 +324,6 @@ def test_no_page_break_between_heading_and_content(shared):
     assert set(page.locator(".cards").evaluate_all(style, "display")) == {"block"}
 
 
-def test_the_printed_matrix_is_named(shared):
-    page = shared("many_classes")
-    page.emulate_media(media="print")
-    assert page.locator("#matrix").is_visible()
-    assert page.locator("#matrix option:checked").text_content() == "mean over the prototypes"
-
-
 def test_tables_are_complete_without_javascript(browser, folder, wdbc):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
@@ -332,9 +334,8 @@ def test_tables_are_complete_without_javascript(browser, folder, wdbc):
     context.close()
 
 
-def test_one_sample(opened, folder, iris):
-    Report.of(iris.model, iris.X[:1], iris.y[:1]).write(folder / "one.html")
-    page = opened("one")
+def test_one_sample(written, iris):
+    page = written(Report.of(iris.model, iris.X[:1], iris.y[:1]))
     assert numbers(page)["coverage"] == "100.0 %"
     assert hollow(page) == 0
 
@@ -368,3 +369,133 @@ def test_the_decision_slider_moves_the_metrics(new_page, wdbc):
     assert page.inner_text("#decision-step") == f"{100 * steps['thresholds'][in_use + 12]:.1f} %"
     page.click("#decision-reset")
     assert page.inner_text(cell) == before
+
+
+# -- other data --------------------------------------------------------------------------------------------------------
+
+
+def test_spectra_are_curves(written):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 2
+    X = np.cumsum(rng.normal(size=(90, 120)), axis=1) + 3.0 * y[:, None]
+    names = [f"{850 + 2 * k} nm" for k in range(120)]
+    model = make_pipeline(
+        StandardScaler(), GMLVQ(relevance=Matrix(rank=2), n_prototypes=2, solver=LBFGS(tol=1e-2), random_state=0)
+    ).fit(X, y)
+    report = Report.of(model, X, y, feature_names=names)
+    page = written(report)
+    curves = page.locator(".drawing[aria-label*='along the features']")
+    assert curves.count() == 3
+    for k in range(3):
+        assert {"nm", "850", "890"} <= set(curves.nth(k).locator("text").all_text_contents())
+    phone = written(report, 360)
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_fifty_classes_have_different_marks_and_natural_order(written):
+    X, codes = make_blobs(600, 4, centers=50, cluster_std=1, random_state=0)
+    y = np.array([f"class {code + 1}" for code in codes])
+    model = GLVQ(solver=LBFGS(tol=1e-1), random_state=0).fit(X, y)
+    page = written(Report.of(model, X, y))
+    page.locator("details.legend").evaluate("element => { element.open = true; }")
+    names = page.locator("details.legend li").all_inner_texts()
+    assert [name.strip() for name in names] == [f"class {k}" for k in range(1, 51)]
+    marks = page.locator("details.legend li path").evaluate_all(
+        "paths => paths.map(path => path.getAttribute('d') + getComputedStyle(path).fill)"
+    )
+    assert len(set(marks)) == 50
+    options = page.locator("#only option").all_inner_texts()[1:]
+    assert [option.strip() for option in options] == [f"class {k}" for k in range(1, 51)]
+
+
+def test_the_decision_slider_of_fifty_classes(written):
+    X, codes = make_blobs(600, 4, centers=50, cluster_std=3, random_state=0)
+    y = np.array([f"class {code + 1}" for code in codes])
+    report = Report.of(
+        LVQClassifier(n_prototypes=1, relevance=None, solver=LBFGS(tol=1e-1), random_state=0).fit(X, y), X, y
+    )
+    summary, page = report.to_json(), written(report)
+    steps = summary["decisions"]
+    assert len(steps["factors"]) == 13
+    assert steps["factors"][steps["in_use"]] == 1
+    page.select_option("#decision-class", label="class 7")
+    page.evaluate("s => { s.value = s.max; s.dispatchEvent(new Event('input')); }", page.query_selector("#decision"))
+    moved = summary["data"]["classes"].index("class 7")
+    correct, total = steps["correct"][steps["classes"].index(moved)][-1][moved], steps["totals"][moved]
+    cell = page.inner_text(f'#by-decision td[data-metric="sensitivity"][data-class="{moved}"]')
+    assert f"{correct} of {total}" in cell
+    assert correct > steps["correct"][0][steps["in_use"]][moved]
+    assert page.inner_text("#decision-step") == "64 times"
+
+
+def test_pictures_where_pixels_were_left_out(written):
+    X, y = load_digits(return_X_y=True, as_frame=True)
+    X = X.loc[:, X.nunique() > 1]
+    model = make_pipeline(StandardScaler(), GLVQ(solver=LBFGS(tol=0.5), random_state=0)).fit(X, y)
+    page = written(Report.of(model, X, y))
+    images = page.locator("#prototypes .images img")
+    assert images.count() == 10
+    assert set(images.evaluate_all("images => images.map(image => image.naturalWidth)")) == {8}
+
+
+def test_the_summary_prints_on_one_page(written, wdbc, many_classes):
+    for report in (wdbc.report, many_classes.report):
+        page = written(report)
+        assert not page.locator("#one-page").is_visible()
+        page.evaluate("window.print = () => { window.printed = document.documentElement.dataset.print; }")
+        page.get_by_role("button", name="Print summary").click()
+        assert page.evaluate("window.printed") == "summary"
+        assert page.evaluate("document.documentElement.dataset.print") is None  # the whole page prints as before
+        page.evaluate("document.documentElement.dataset.print = 'summary'")
+        page.emulate_media(media="print")
+        assert page.locator("#one-page").is_visible()
+        assert page.locator("#rejection, #card, footer").filter(visible=True).count() == 0
+        text = page.locator("#one-page").inner_text()
+        assert f"{100 * report.metrics.accuracy.value:.1f} %" in text
+        assert "Limits" in text
+        document = page.pdf(format="A4")
+        assert len(re.findall(rb"/Type\s*/Page[^s]", document)) == 1
+
+
+def test_terms_are_on_the_page(written, iris):
+    page = written(iris.report)
+    page.get_by_role("link", name="About", exact=True).click()
+    shown = page.locator("#about dt").all_inner_texts()
+    assert {"Accuracy", "Prototype", "Certainty", "Coverage", "Importance", "Lambda"} <= set(shown)
+    assert len(shown) == page.locator("#about dd").count()
+
+
+def test_rows_as_a_spreadsheet_counts_them(written):
+    X, y = make_blobs(60, 3, centers=2, cluster_std=4, random_state=0)
+    model = GLVQ(random_state=0).fit(X, y)
+    rows = pd.DataFrame(X, index=range(2, len(X) + 2))
+    page = written(Report.of(model, rows, y, context=Context(row_names="The header is row 1.")))
+    least = int(np.argmin(model.explain(X).certainty))
+    page.locator("#sample").fill("1")
+    assert f"Sample {least + 2}:" in page.locator("#detail").inner_text()
+    assert "header is row 1" in page.locator("#explanations").inner_text()
+
+
+def test_categories_are_one_row_with_their_fractions(written):
+    rng = np.random.default_rng(0)
+    y = rng.choice(["gull", "tern"], 90)
+    X = pd.DataFrame(
+        {
+            "island": np.where(rng.random(90) < 0.7, np.where(y == "gull", "North", "South"), "East"),
+            "bill": 30 + 5 * (y == "gull") + rng.normal(size=90),
+        }
+    )
+    steps = make_column_transformer((StandardScaler(), ["bill"]), (OneHotEncoder(sparse_output=False), ["island"]))
+    model = make_pipeline(steps, GMLVQ(solver=LBFGS(tol=1e-2), random_state=0)).fit(X, y)
+    report = Report.of(model, X, y)
+    summary, page = report.to_json(), written(report)
+    table = page.get_by_role("region", name="Table of prototypes")
+    assert table.locator("tbody th .name").all_text_contents() == summary["prototypes"]["features"]
+    island = table.locator("tr", has=page.locator(".name", has_text="island")).locator(".bar")
+    assert [island.nth(k).inner_text().split()[0] for k in range(2)] == ["North", "South"]
+    assert re.search(r"North \d+\s%", island.first.get_attribute("title"))
+    page.locator("#sample").fill("1")
+    page.locator("#sample").press("Enter")
+    assert re.search(r"island = (North|South|East): ", page.locator("#detail").inner_text())
+    phone = written(report, 360)
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 360

@@ -221,7 +221,7 @@ def _counts(fraction: Fraction) -> str:
 
 def show_report(report: Report) -> None:
     """Print the main results of a fit or a validation; metrics.json has all of them."""
-    from lvq.reports.summary import guarantee_sentence
+    from lvq.reports.verdict import guarantee_sentence
 
     data, metrics = report.data, report.metrics
     trained = f"{data.n_train} training rows, " if data.n_train else ""

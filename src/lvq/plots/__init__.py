@@ -15,9 +15,7 @@ Examples
 'Learned axis 1 (... % of squared distances)'
 """
 
-from lvq.plots.accuracy_reject import AccuracyRejectDisplay
-from lvq.plots.certified_accuracy import CertifiedAccuracyDisplay
-from lvq.plots.fitted_arrays import (
+from lvq.plots.arrays import (
     feature_names,
     group_names,
     lambda_matrix,
@@ -25,13 +23,11 @@ from lvq.plots.fitted_arrays import (
     prototypes_in_units,
     relevance_profile,
 )
-from lvq.plots.lambda_heatmap import LambdaDisplay
-from lvq.plots.loss_curve import LossCurveDisplay
-from lvq.plots.planes import plane
-from lvq.plots.projection import ProjectionDisplay
+from lvq.plots.curves import AccuracyRejectDisplay, CertifiedAccuracyDisplay, LossCurveDisplay
+from lvq.plots.matrix import LambdaDisplay
+from lvq.plots.projection import ProjectionDisplay, plane, regions
 from lvq.plots.prototypes import PrototypeDisplay
-from lvq.plots.region_predictions import regions
-from lvq.plots.relevances import RelevanceDisplay
+from lvq.plots.relevance import RelevanceDisplay
 
 __all__ = [
     "AccuracyRejectDisplay",

@@ -1,33 +1,44 @@
-"""ProjectionDisplay: samples, prototypes and predicted classes on the plane of a model's largest distances."""
+"""The map of a model: samples, prototypes and predicted classes on the plane of its largest distances.
+
+A model measures |Omega (x - w)|^2, where Omega may be the identity. The plane has two axes along which these distances
+are large:
+- Omega of rank 2: the model's own coordinates Omega x, without any loss;
+- Omega of higher rank: the two leading eigenvectors of Lambda = Omega'Omega, each times the root of its eigenvalue;
+- a matrix for each class or prototype: the same for their mean over the prototypes;
+- relevances, or the Euclidean metric: the principal axes of the samples, weighted by the metric.
+A point of the plane represents the sample `inverse(point)`: that of the plane through the mean of the samples, with all
+other directions at the mean. `regions` contains the model's predictions there. If the model's metric has no more than
+two directions (`exact`), every sample drawn at a point has the prediction of its region. Otherwise the regions are a
+slice through the model, and a sample outside of that slice may have another prediction than its region.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.decomposition import PCA
+from sklearn.utils import gen_batches
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from lvq.estimators.find_model import need_model
+from lvq.estimators.find_model import FoundModel, find_layer, need_model
+from lvq.inspection.columns import to_original_units
 from lvq.inspection.steps import Floats, Names
-from lvq.plots.arguments import class_indices, described, given_or_own
-from lvq.plots.display import Display
-from lvq.plots.fitted_arrays import model_inputs
-from lvq.plots.planes import Plane, plane
-from lvq.plots.region_predictions import Regions, predict_points, regions
-from lvq.plots.style import (
-    class_colours,
-    class_markers,
-    legend_columns,
-    merge_kwargs,
-    mix,
-    percent,
-    place_legend,
-    pyplot,
-    short_names,
-)
+from lvq.model.local_metrics import LocalMahalanobis
+from lvq.model.metrics import Euclidean, LocalMetric
+from lvq.model.prototype_model import PrototypeModel
+from lvq.plots import style as shared
+from lvq.plots.arrays import given_or_own, mean_lambda, model_inputs
+from lvq.plots.style import Display, class_colours, class_markers, described, mix, percent, short_names
+from lvq.rejection.classifier import RejectClassifier
+from lvq.rejection.costs import CostClassifier
+from lvq.rejection.scores import as_combination, certainty
 from lvq.typing import Argument, Labels
 
 if TYPE_CHECKING:
@@ -37,8 +48,254 @@ if TYPE_CHECKING:
     from matplotlib.contour import QuadContourSet
     from matplotlib.image import AxesImage
 
+TOLERANCE = 1e-12  # fraction of the largest eigenvalue below which an eigenvalue counts as zero
+BLOCK_ROWS = 4096  # points predicted at a time, for a fine grid in many features
 LEGEND_LENGTH = 24  # characters of a class's name
 MAX_VECTOR_SAMPLES = 5000  # more samples are drawn as pixels in vector graphics
+
+# -- the plane ---------------------------------------------------------------------------------------------------------
+
+
+class Plane(NamedTuple):
+    """Samples and prototypes on two axes, and the maps to the plane and back; see the top of this file."""
+
+    points: Floats  # (n_samples, 2)
+    prototypes: Floats  # (n_prototypes, 2)
+    explained: Floats  # (2,): fraction of the samples' squared distances from their mean, in the model's metric
+    axis_names: tuple[str, str]
+    inverse: Callable[[Floats], Floats]  # points of the plane (k, 2) -> features that reach the model (k, n)
+    project: Callable[[ArrayLike], Floats]  # samples as given to the estimator -> (k, 2)
+    exact: bool  # whether the point of the plane alone decides the prediction
+
+
+def plane(estimator: BaseEstimator, X: ArrayLike) -> Plane:
+    """A plane on which a model and samples are drawn; see the top of this file.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted model of this library, alone or in a Pipeline, a search, a FrozenEstimator or a `RejectClassifier`.
+    X : array-like of shape (n_samples, n_features)
+        Samples, as the estimator takes them.
+
+    Returns
+    -------
+    plane : Plane
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lvq import GMLVQ
+    >>> from lvq.model.relevance import Matrix
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GMLVQ(relevance=Matrix(rank=2), random_state=0).fit(X, y)
+    >>> view = plane(model, X)
+    >>> bool(abs(view.points - model.transform(X)).max() < 1e-9), view.exact, view.axis_names[0]
+    (True, True, 'learned axis 1')
+    """
+    found = need_model(estimator, "plane")
+    Z = model_inputs(found, X)
+    mean = Z.mean(axis=0)
+    axes = _axes(found.model, Z - mean)
+    origin = mean if axes.centred else np.zeros_like(mean)
+    mean_point = (mean - origin) @ axes.down.T
+
+    def project(samples: ArrayLike) -> Floats:
+        return (model_inputs(found, samples) - origin) @ axes.down.T
+
+    def inverse(points: Floats) -> Floats:
+        return mean + (np.asarray(points, dtype=np.float64) - mean_point) @ axes.up.T
+
+    points = (Z - origin) @ axes.down.T
+    prototypes = (found.model.prototypes.astype(np.float64) - origin) @ axes.down.T
+    # the mean squared length of the centred samples in the model's metric, in the mean metric of local matrices
+    weights = _mean_weights(found.model)
+    squares = ((Z - mean) @ mean_lambda(found.model)) * (Z - mean) if weights is None else ((Z - mean) * weights) ** 2
+    total = float(squares.sum(axis=1).mean())
+    explained = points.var(axis=0) * axes.measured / total if total > 0 else np.zeros(2)
+    return Plane(points, prototypes, explained, axes.names, inverse, project, axes.exact)
+
+
+class _Axes(NamedTuple):
+    """Maps to the plane and back: `down @ up` is the identity, except for an axis that does not exist."""
+
+    down: Floats  # (2, n)
+    up: Floats  # (n, 2)
+    names: tuple[str, str]
+    measured: NDArray[np.bool_]  # (2,): whether the model's distances depend on the axis
+    centred: bool
+    exact: bool
+
+
+def _axes(model: PrototypeModel, Z: Floats) -> _Axes:
+    weights = _mean_weights(model)
+    if weights is not None:
+        return _principal_axes(model, weights, Z)
+    omega = model.matrix_of(0)
+    local = isinstance(model.metric, LocalMahalanobis)
+    if len(omega) == 2 and not local:
+        up = np.asarray(np.linalg.pinv(omega, rcond=np.sqrt(TOLERANCE)), dtype=np.float64)
+        if np.allclose(omega @ up, np.eye(2), atol=1e-6):
+            return _Axes(omega, up, ("learned axis 1", "learned axis 2"), np.ones(2, dtype=np.bool_), False, True)
+    values, vectors = np.linalg.eigh(mean_lambda(model))
+    values, vectors = values[::-1], _with_fixed_signs(vectors[:, ::-1])
+    used = values > TOLERANCE * values[0]
+    exact = Z.shape[1] <= 2 or (not local and int(used.sum()) <= 2)
+    spread = (Z @ vectors).var(axis=0)  # none along the sum of the columns of a one-hot encoding
+    varied = used & (spread > TOLERANCE * spread.max())
+    shown = np.flatnonzero(varied if varied.any() else used)[:2]
+    names = [f"eigenvector {k + 1} of {'mean ' if local else ''}Lambda" for k in [*shown.tolist(), 0, 0][:2]]
+    roots = np.sqrt(values[shown])
+    return _with_two_axes(
+        roots[:, None] * vectors[:, shown].T, vectors[:, shown] / roots, names, Z, centred=False, exact=exact
+    )
+
+
+def _mean_weights(model: PrototypeModel) -> Floats | None:
+    """Roots of the features' weights, of their mean over the prototypes; None where the metric has a matrix."""
+    if model.relevance is not None and not model.has_weights:
+        return None
+    if model.relevance is None or not isinstance(model.metric, LocalMetric):
+        return model.matrix_of(0)
+    return np.sqrt(model.relevance[model.group].mean(axis=0, dtype=np.float64))
+
+
+def _principal_axes(model: PrototypeModel, weights: Floats, Z: Floats) -> _Axes:
+    """The principal axes of the samples, weighted by the root of the relevances."""
+    used = weights > np.sqrt(TOLERANCE) * weights.max()
+    weights = np.where(used, weights, 0)
+    directions = _with_fixed_signs(_components(Z * weights, float((Z * weights).var(axis=0).max())).T).T
+    up = (directions / np.where(used, weights, 1)).T * used[:, None]
+    kind = "" if isinstance(model.metric, Euclidean) else "weighted "
+    names = [f"{kind}principal axis {k}" for k in (1, 2)]
+    exact = Z.shape[1] <= 2 or int(used.sum()) <= 2
+    return _with_two_axes(directions * weights, up, names, Z, centred=True, exact=exact)
+
+
+def _components(Z: Floats, scale: float) -> Floats:
+    """Two orthonormal rows along which centred rows vary most; fewer where they vary in fewer directions.
+
+    `scale` is a variance against which rounding errors are negligible.
+    """
+    if not (Z * Z).mean() > TOLERANCE * scale:
+        return np.zeros((0, Z.shape[1]))
+    fitted = PCA(n_components=min(2, *Z.shape), random_state=0).fit(Z)
+    return fitted.components_[fitted.explained_variance_ > TOLERANCE * scale]
+
+
+def _with_two_axes(down: Floats, up: Floats, names: list[str], Z: Floats, *, centred: bool, exact: bool) -> _Axes:
+    """Where the metric has fewer axes, add the largest remaining variation of the samples, or an axis of zeros."""
+    down, up = down[:2], up[:, :2]
+    measured = np.arange(2) < len(down)
+    while len(down) < 2:
+        rest = _components(Z - (Z @ down.T) @ up.T, float(Z.var(axis=0).max()))[:1]
+        names[len(down)] = "residual axis, not used by the model" if len(rest) else "no further axis"
+        rest = rest if len(rest) else np.zeros((1, Z.shape[1]))
+        down, up = np.vstack((down, rest)), np.hstack((up, rest.T))
+    return _Axes(down, up, (names[0], names[1]), measured, centred, exact)
+
+
+def _with_fixed_signs(columns: Floats) -> Floats:
+    """Columns whose largest entry is positive, so that equal models give equal figures."""
+    largest = columns[np.abs(columns).argmax(axis=0), np.arange(columns.shape[1])]
+    return columns * np.where(largest < 0, -1, 1)
+
+
+# -- predictions on the plane ------------------------------------------------------------------------------------------
+
+
+class PointPredictions(NamedTuple):
+    """Predictions for points in the features that reach the model."""
+
+    classes: NDArray[np.intp]  # indices into classes_
+    certainty: Floats  # by the measure of the RejectClassifier where there is one
+    accepted: NDArray[np.bool_] | None  # None without a RejectClassifier
+    margin: Floats  # difference from the next class; 0 on a border between classes
+
+
+class Regions(NamedTuple):
+    """The same on a grid in the plane, each of shape (resolution, resolution)."""
+
+    xx: Floats
+    yy: Floats
+    classes: NDArray[np.intp]
+    certainty: Floats
+    accepted: NDArray[np.bool_] | None
+    margin: Floats
+
+
+def regions(estimator: BaseEstimator, plane: Plane, resolution: int = 200) -> Regions:
+    """The model's predictions on a grid over the plane; see `plane` for the meaning of a region.
+
+    Parameters
+    ----------
+    estimator : estimator
+        As in `plane`.
+    plane : Plane
+        Its plane.
+    resolution : int, default=200
+        Points of the grid in each direction.
+
+    Returns
+    -------
+    regions : Regions
+        Coordinates, class indices, certainties, acceptance and margins; rows belong to yy, columns to xx.
+    """
+    if resolution < 2:
+        raise ValueError(f"resolution of regions must be 2 or more, got {resolution!r}.")
+    shown = np.vstack((plane.points, plane.prototypes))
+    low, high = shown.min(axis=0), shown.max(axis=0)
+    border = np.where(high > low, 0.06 * (high - low), 0.5)
+    xx, yy = np.meshgrid(*(np.linspace(a, b, resolution) for a, b in zip(low - border, high + border)))
+    predictions = predict_points(estimator, plane.inverse(np.column_stack((xx.ravel(), yy.ravel()))))
+    shaped: list[Argument] = [None if column is None else column.reshape(xx.shape) for column in predictions]
+    return Regions(xx, yy, *shaped)
+
+
+def predict_points(estimator: BaseEstimator, Z: Floats) -> PointPredictions:
+    """Predictions for samples that are given in the features that reach the model."""
+    found, reject = need_model(estimator, "regions"), find_layer(estimator, RejectClassifier)
+    if reject is not None:
+        check_is_fitted(reject)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        collected = [_predict_block(estimator, found, reject, Z[rows]) for rows in gen_batches(len(Z), BLOCK_ROWS)]
+    joined: list[Argument] = [None if column[0] is None else np.concatenate(column) for column in zip(*collected)]
+    return PointPredictions(*joined)
+
+
+def _predict_block(
+    estimator: BaseEstimator, found: FoundModel, reject: RejectClassifier | None, rows: Floats
+) -> PointPredictions:
+    distances = found.model.distances(rows)
+    classes, margin = found.model.decide(distances), found.model.nearest(distances)[1]
+    predicting = _without_steps(estimator, found)
+    if predicting is not found.estimator:  # by costs
+        classes, margin = np.searchsorted(found.model.classes, predicting.predict(rows)), certainty(predicting, rows)
+    if reject is None:
+        return PointPredictions(classes, certainty(predicting, rows), None, margin)
+    measures = as_combination(reject.measure)
+    if any(part == "radius" or callable(part) for part in (measures.ambiguity, measures.outlier)):
+        # computed from samples before the scalers; features that a selector removes may have any value
+        steps = need_model(reject.estimator_, "regions")
+        rows = np.nan_to_num(to_original_units(steps, rows, "regions").values)
+    else:
+        reject = copy.copy(reject)  # the same thresholds, for samples that have passed the scalers
+        reject.estimator_ = _without_steps(reject.estimator_, found)
+    return PointPredictions(classes, reject.certainty(rows), reject.accept(rows), margin)
+
+
+def _without_steps(estimator: BaseEstimator, found: FoundModel) -> BaseEstimator:
+    """What predicts for samples that have passed the steps: the model, or by its probabilities a CostClassifier."""
+    by_cost = find_layer(estimator, CostClassifier)
+    if by_cost is None:
+        return found.estimator
+    by_cost = copy.copy(by_cost)
+    by_cost.estimator_ = found.estimator
+    return by_cost
+
+
+# -- the display -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -48,7 +305,7 @@ class ProjectionDisplay(Display):
     Create one with `from_estimator`. All parameters are stored as attributes.
 
     The axes are the model's own coordinates for a matrix of rank 2, else the leading eigenvectors of Lambda (of the
-    mean of local matrices), or the principal axes of the samples, weighted by the metric; see `lvq.plots.planes`. A
+    mean of local matrices), or the principal axes of the samples, weighted by the metric; see `plane`. A
     region has the class that the model predicts for the point of the plane through the mean of the samples, with all
     directions that are not drawn at the mean. Where a model measures along no more than two directions, every sample
     drawn there has this prediction. Otherwise the map is a slice through the model, and the title states how many
@@ -64,14 +321,14 @@ class ProjectionDisplay(Display):
         Index of each sample's class, true or predicted.
     prototype_classes : ndarray of shape (n_prototypes,)
         Index of each prototype's class.
-    predicted_classes : ndarray of shape (n_samples,), optional
+    predicted_classes : ndarray of shape (n_samples,)
         Index of each sample's predicted class; errors, which differ from `sample_classes`, get a ring.
+    regions : Regions
+        The model's predictions on a grid; the area of rejection is hatched.
+    agreement : float
+        Fraction of the samples that lie in the region of their predicted class.
     sample_accepted : ndarray of shape (n_samples,), optional
         Whether each prediction is accepted; rejected samples are hollow.
-    regions : Regions, optional
-        The model's predictions on a grid; the area of rejection is hatched.
-    agreement : float, optional
-        Fraction of the samples that lie in the region of their predicted class.
 
     Attributes
     ----------
@@ -81,7 +338,7 @@ class ProjectionDisplay(Display):
         The prototypes of each class.
     errors_ : matplotlib PathCollection or None
         Rings around errors.
-    regions_ : matplotlib AxesImage or None
+    regions_ : matplotlib AxesImage
         The predictions: the colour shows the class, its intensity the certainty.
     borders_ : list of matplotlib QuadContourSet
         The borders between the classes.
@@ -109,33 +366,20 @@ class ProjectionDisplay(Display):
     classes: Sequence[object] | Labels
     sample_classes: ArrayLike
     prototype_classes: ArrayLike
-    predicted_classes: ArrayLike | None = None
+    predicted_classes: ArrayLike
+    regions: Regions
+    agreement: float
     sample_accepted: ArrayLike | None = None
-    regions: Regions | None = None
-    agreement: float | None = None
 
     @described
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        plot_regions: bool = True,
-        plot_samples: bool = True,
-        legend: bool = True,
-        scatter_kwargs: dict[str, Argument] | None = None,
-    ) -> Self:
+    def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
         """Draw the map.
 
         Parameters
         ----------
         {ax}
-        plot_regions : bool, default=True
-            Whether to draw the regions, where the display has them.
-        plot_samples : bool, default=True
-            Whether to draw the samples.
         legend : bool, default=True
             Whether to draw a legend: beside the map in a figure with constrained layout, else inside.
-        {scatter_kwargs}
 
         Returns
         -------
@@ -143,26 +387,17 @@ class ProjectionDisplay(Display):
             The display, with the artists as attributes.
         """
         longest = max(12, *map(len, short_names(self.classes, LEGEND_LENGTH)))
-        beside = legend_columns(len(self.classes) + 4) * (0.5 + 0.085 * longest) if legend else 0.0  # inches
+        beside = shared.legend_columns(len(self.classes) + 4) * (0.5 + 0.085 * longest) if legend else 0.0  # inches
         self._set_axes(ax, (5.6 + beside, 5.2))
         self._colours, self._markers = class_colours(len(self.classes)), class_markers(len(self.classes))
-        self.regions_: AxesImage | None = None
-        self.errors_: PathCollection | None = None
-        self.rejected_area_: QuadContourSet | None = None
-        self.borders_: list[QuadContourSet] = []
-        self.samples_: list[PathCollection] = []
-        self.rejected_samples_: list[PathCollection] = []
-        self.prototypes_: list[PathCollection] = []
-        if plot_regions and self.regions is not None:
-            self._draw_regions(self.regions)
-        if plot_samples:
-            self._draw_samples(scatter_kwargs)
+        self._draw_regions(self.regions)
+        self._draw_samples()
         self._draw_prototypes()
         self._label_axes()
-        if self.regions_ is not None and self.agreement is not None and not self.plane.exact:
+        if not self.plane.exact:
             title = f"{percent(self.agreement)} of the samples lie in the region of their predicted class"
             self.ax_.set_title(title, size="small")
-        self.legend_ = place_legend(self.ax_, self._handles()) if legend else None
+        self.legend_ = shared.place_legend(self.ax_, self._handles()) if legend else None
         return self
 
     def _label_axes(self) -> None:
@@ -183,32 +418,40 @@ class ProjectionDisplay(Display):
         pixels = np.dstack((colours, 0.12 + 0.33 * intensity))
         extent = (*_edges(grid.xx[0]), *_edges(grid.yy[:, 0]))
         style: dict[str, Argument] = {"origin": "lower", "aspect": "auto", "zorder": 0, "interpolation": "nearest"}
-        self.regions_ = self.ax_.imshow(pixels, extent=extent, **style)
-        if len(np.unique(grid.classes)) > 1:
-            margin = np.ones(grid.xx.shape) if grid.margin is None else np.maximum(grid.margin, 1e-12)
-            for index in np.unique(grid.classes):  # the margin of a class over all others changes its sign
-                signed = np.where(grid.classes == index, margin, -margin)
-                style = {"levels": [0], "colors": "0.35", "linewidths": 0.8, "zorder": 1}
-                self.borders_.append(self.ax_.contour(grid.xx, grid.yy, signed, **style))
+        self.regions_: AxesImage = self.ax_.imshow(pixels, extent=extent, **style)
+        self._draw_borders(grid)
+        self.rejected_area_: QuadContourSet | None = None
         if grid.accepted is not None and not grid.accepted.all():
             style = {"levels": [0.5, 1.5], "colors": "none", "hatches": ["////"], "zorder": 1}
             self.rejected_area_ = area = self.ax_.contourf(grid.xx, grid.yy, 1.0 - grid.accepted, **style)
             area.set(edgecolor="0.55", linewidth=0)
         self.ax_.set(xlim=(grid.xx.min(), grid.xx.max()), ylim=(grid.yy.min(), grid.yy.max()))
 
-    def _draw_samples(self, given: dict[str, Argument] | None) -> None:
+    def _draw_borders(self, grid: Regions) -> None:
+        """Lines where the margin of a class over all others changes its sign."""
+        present, margin = np.unique(grid.classes), np.maximum(grid.margin, 1e-12)
+        style: dict[str, Argument] = {"levels": [0], "colors": "0.35", "linewidths": 0.8, "zorder": 1}
+        self.borders_: list[QuadContourSet] = [
+            self.ax_.contour(grid.xx, grid.yy, np.where(grid.classes == index, margin, -margin), **style)
+            for index in (present if len(present) > 1 else [])
+        ]
+
+    def _draw_samples(self) -> None:
         points, classes = self.plane.points, np.asarray(self.sample_classes)
         accepted = np.ones(len(points), bool) if self.sample_accepted is None else np.asarray(self.sample_accepted)
         size, rasterized = float(np.clip(6000 / max(len(points), 1), 6, 28)), len(points) > MAX_VECTOR_SAMPLES
+        self.samples_: list[PathCollection] = []
+        self.rejected_samples_: list[PathCollection] = []
         for index, (colour, marker) in enumerate(zip(self._colours, self._markers)):
             style: dict[str, Argument] = {"s": size, "marker": marker, "edgecolors": mix(colour, "#000000", 0.35)}
             style |= {"linewidths": 0.6, "zorder": 2, "rasterized": rasterized}
             for artists, chosen, face in (self.samples_, accepted, colour), (self.rejected_samples_, ~accepted, "none"):
                 x, y = points[(classes == index) & chosen].T
                 if len(x) or chosen is accepted:
-                    keywords = merge_kwargs({**style, "facecolors": face}, given, "collections.PathCollection")
-                    artists.append(self.ax_.scatter(x, y, **keywords))
-        if self.predicted_classes is not None and (errors := np.asarray(self.predicted_classes) != classes).any():
+                    artists.append(self.ax_.scatter(x, y, facecolors=face, **style))
+        self.errors_: PathCollection | None = None
+        errors = np.asarray(self.predicted_classes) != classes
+        if errors.any():
             large = size > 10
             style = {"s": 4 * size + 20 * large, "linewidths": 1.1 if large else 0.6, "zorder": 3}
             style |= {"facecolors": "none", "edgecolors": "black", "rasterized": rasterized}
@@ -217,6 +460,7 @@ class ProjectionDisplay(Display):
     def _draw_prototypes(self) -> None:
         classes = np.asarray(self.prototype_classes)
         size = float(np.clip(4000 / max(len(classes), 1), 40, 130))
+        self.prototypes_: list[PathCollection] = []
         for index, (colour, marker) in enumerate(zip(self._colours, self._markers)):
             x, y = self.plane.prototypes[classes == index].T
             style: dict[str, Argument] = {"s": size, "marker": marker, "facecolors": colour, "zorder": 4}
@@ -254,7 +498,6 @@ class ProjectionDisplay(Display):
         resolution: int = 200,
         class_names: Sequence[str] | Names | None = None,
         ax: Axes | None = None,
-        plot_regions: bool = True,
         **plot_kwargs: Argument,
     ) -> Self:
         """Plot the map of a fitted model with the given samples.
@@ -271,8 +514,6 @@ class ProjectionDisplay(Display):
             Points of the grid of the regions in each direction.
         {class_names}
         {ax}
-        plot_regions : bool, default=True
-            Whether to compute and draw the regions.
         {plot_kwargs}
 
         Returns
@@ -280,7 +521,6 @@ class ProjectionDisplay(Display):
         display : ProjectionDisplay
             The display, drawn.
         """
-        pyplot(f"{cls.__name__}.from_estimator")
         found = need_model(estimator, cls.__name__)
         classes = found.model.classes
         names = given_or_own(cls.__name__, "class_names", class_names, classes)
@@ -290,17 +530,29 @@ class ProjectionDisplay(Display):
         display = cls(
             plane=view,
             classes=names,
-            sample_classes=predictions.classes if y is None else class_indices(cls.__name__, X, y, classes),
+            sample_classes=predictions.classes if y is None else _class_indices(X, y, classes),
             prototype_classes=found.model.labels,
             predicted_classes=predictions.classes,
             sample_accepted=predictions.accepted,
-            regions=regions(estimator, view, resolution) if plot_regions else None,
+            regions=regions(estimator, view, resolution),
             agreement=float(np.mean(on_plane.classes == predictions.classes)),
         )
-        return display.plot(ax=ax, plot_regions=plot_regions, **plot_kwargs)
+        return display.plot(ax=ax, **plot_kwargs)
 
 
 def _edges(centres: Floats) -> tuple[float, float]:
     """The outer edges of pixels of equal size, from their centres."""
     half = (centres[-1] - centres[0]) / (len(centres) - 1) / 2
     return float(centres[0] - half), float(centres[-1] + half)
+
+
+def _class_indices(X: ArrayLike, y: ArrayLike, classes: Labels) -> NDArray[np.intp]:
+    """Index of the class of each sample; ValueError for classes that the model does not have."""
+    y = column_or_1d(y)
+    check_consistent_length(X, y)
+    unknown = np.setdiff1d(y, classes)
+    if len(unknown):
+        raise ValueError(
+            f"y of ProjectionDisplay contains {unknown[:5].tolist()}, not among the model's classes {classes.tolist()}."
+        )
+    return np.searchsorted(classes, y)

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from math import isqrt
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.find_model import need_model
-from lvq.inspection.columns import steps_without_inverse
+from lvq.estimators.find_model import FoundModel, need_model
+from lvq.inspection.columns import VariableTable, columns_of_features, steps_without_inverse, variable_table
 from lvq.inspection.exemplars import Exemplars
-from lvq.inspection.steps import Names
-from lvq.plots.arguments import check_kind, check_max_features, check_names, described, given_or_own
-from lvq.plots.display import Display
-from lvq.plots.fitted_arrays import prototype_names, prototypes_in_units
-from lvq.plots.images import pixel_places
-from lvq.plots.prototype_drawing import draw_images, draw_lines, draw_table
-from lvq.plots.prototype_values import differences_and_relevances, values_by_variable
-from lvq.plots.style import after, pyplot
+from lvq.inspection.steps import Floats, Names
+from lvq.plots import arrays, style
+from lvq.plots.style import described, short_names
 from lvq.typing import Argument, Labels
 
 if TYPE_CHECKING:
@@ -31,11 +27,14 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
-KINDS = ("auto", "table", "line", "image")
+MAX_COLUMNS_WITH_TEXT = 14  # prototypes up to which a table has its values as text
+MAX_ROWS_WITH_TEXT = 60
+MAX_LABELLED_IMAGES, MAX_NAMED_IMAGES = 100, 20  # with the name of the class, and with that of the prototype
+MANY = 60  # ordered features that are drawn as lines
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrototypeDisplay(Display):
+class PrototypeDisplay(style.Display):
     """Prototypes as a table of values, as lines over the features, or as images.
 
     Create one with `from_estimator`. All parameters are stored as attributes.
@@ -59,12 +58,10 @@ class PrototypeDisplay(Display):
         Label of the colour scale.
     relevances : ndarray of shape (n_features,), optional
         Importance of each feature; a table that cannot show all shows the most important.
-    exemplar_names : sequence of str, optional
-        Names of the nearest samples of each prototype, which are shown beside it.
     cells : sequence of shape (n_prototypes, n_features), optional
-        What a table shows in place of the values: numbers, or the names of categories with their fractions.
-    steps : sequence of str, default=()
-        Names of the steps behind which the values are, where these cannot be inverted; stated in the title.
+        What a table shows instead of the values: numbers, or the names of categories with their fractions.
+    title : str, default=""
+        The title, which names the steps behind which the values are where these cannot be inverted.
 
     Attributes
     ----------
@@ -105,21 +102,12 @@ class PrototypeDisplay(Display):
     differences: ArrayLike | None = None
     difference_name: str = "Difference from the mean prototype,\nin standard deviations"
     relevances: ArrayLike | None = None
-    exemplar_names: Sequence[str] | None = None
     cells: Sequence[Sequence[float | str]] | None = None
-    steps: Sequence[str] = ()
+    title: str = ""
 
     @described
     def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        kind: str = "auto",
-        max_features: int | None = 30,
-        image_shape: tuple[int, int] | None = None,
-        colorbar: bool = True,
-        image_kwargs: dict[str, Argument] | None = None,
-        line_kwargs: dict[str, Argument] | None = None,
+        self, ax: Axes | None = None, *, kind: str = "auto", max_features: int | None = 30, colorbar: bool = True
     ) -> Self:
         """Draw the prototypes.
 
@@ -131,41 +119,133 @@ class PrototypeDisplay(Display):
             row and column, or without names; lines where more than 60 features are numbered; else a table.
         max_features : int or None, default=30
             Number of rows of a table, the most important features first; None shows all, in their order.
-        image_shape : tuple of int, optional
-            Height and width of an image that is not a square.
         {colorbar}
-        {image_kwargs}
-        {line_kwargs}
 
         Returns
         -------
         display : PrototypeDisplay
             The display, with the artists as attributes.
         """
-        check_kind("PrototypeDisplay.plot", kind, KINDS)
-        check_max_features("PrototypeDisplay.plot", max_features)
-        kind = self._kind(image_shape) if kind == "auto" else kind
+        self._check_kind(kind, ("auto", "table", "line", "image"))
+        self._check_max_features(max_features)
         self.image_: AxesImage | None = None
         self.legend_: Legend | None = None
         self.colorbar_: Colorbar | None = None
         self.texts_: list[Text] = []
         self.lines_: list[Line2D] = []
-        self.order_: NDArray[np.intp] = np.arange(np.shape(self.values)[1])
+        values = np.asarray(self.values, dtype=np.float64)
+        self.order_: NDArray[np.intp] = np.arange(values.shape[1])
+        kind = self._kind() if kind == "auto" else kind
         if kind == "image":
-            draw_images(self, ax, image_shape, colorbar, image_kwargs)
+            self._draw_images(ax, values)
         elif kind == "line":
-            draw_lines(self, ax, line_kwargs)
+            self._draw_lines(ax, values)
         else:
-            draw_table(self, ax, max_features, colorbar, image_kwargs)
-        if self.steps:
-            self.ax_.set_title(after(self.steps), size="small")
+            self._draw_table(ax, values, max_features)
+        if colorbar and self.image_ is not None:
+            label = self.difference_name if kind == "table" else "Value of the feature"
+            self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, label=label)
+        self.ax_.set_title(self.title, size="small")
         return self
 
-    def _kind(self, image_shape: tuple[int, int] | None) -> str:
-        if image_shape is not None or pixel_places(self.feature_names) is not None:
+    def _kind(self) -> str:
+        if arrays.pixel_places(self.feature_names) is not None:
             return "image"
-        without_numbers = {"".join(sign for sign in name if not sign.isdigit()) for name in self.feature_names}
-        return "line" if len(self.feature_names) > 60 and len(without_numbers) == 1 else "table"
+        return (
+            "line"
+            if len(self.feature_names) > MANY and arrays.ordered_axis(self.feature_names) is not None
+            else "table"
+        )
+
+    # -- table ---------------------------------------------------------------------------------------------------------
+
+    def _draw_table(self, ax: Axes | None, values: Floats, max_features: int | None) -> None:
+        """A table of values, coloured by their differences from the mean."""
+        used = np.flatnonzero(~np.isnan(values).all(axis=0))
+        differences = standardised(values) if self.differences is None else np.asarray(self.differences)
+        self.order_ = used
+        if max_features is not None and len(used) > max_features:
+            weight = np.abs(differences).max(axis=0) if self.relevances is None else np.asarray(self.relevances)
+            self.order_ = used[np.argsort(-np.nan_to_num(weight[used]), kind="stable")[:max_features]]
+        texts = [
+            [self._text(values, prototype, feature) for feature in self.order_] for prototype in range(len(values))
+        ]
+        inches = max(0.72, 0.075 * max(len(text) for row in texts for text in row))  # of a column
+        width = float(np.clip(3.4 + inches * min(len(values), MAX_COLUMNS_WITH_TEXT), 5.6, 13))
+        self._set_axes(ax, (width, float(np.clip(0.27 * len(self.order_) + 1.6, 3, 16))))
+        shown = differences[:, self.order_].T
+        limit = float(np.nanmax(np.abs(shown))) or 1.0
+        self.image_ = self.ax_.imshow(
+            shown, cmap=style.DIVERGING, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest"
+        )
+        if len(values) <= MAX_COLUMNS_WITH_TEXT and len(self.order_) <= MAX_ROWS_WITH_TEXT:
+            self._write(texts, np.abs(shown) > 0.65 * limit)
+        self._label_table(len(used))
+
+    def _text(self, values: Floats, prototype: int, feature: int) -> str:
+        cell = values[prototype, feature] if self.cells is None else self.cells[prototype][feature]
+        return cell if isinstance(cell, str) else style.short_number(float(cell))
+
+    def _write(self, texts: list[list[str]], dark: NDArray[np.bool_]) -> None:
+        """The values in their cells, white where these are dark."""
+        size = style.font_size(self.ax_.yaxis, len(self.order_), 8)
+        for (row, column), is_dark in np.ndenumerate(dark):
+            colour = "white" if is_dark else "black"
+            self.texts_.append(
+                self.ax_.text(column, row, texts[column][row], ha="center", va="center", size=size, color=colour)
+            )
+
+    def _label_table(self, n_used: int) -> None:
+        style.name_ticks(self.ax_.yaxis, [self.feature_names[int(k)] for k in self.order_], limit=MAX_ROWS_WITH_TEXT)
+        self.ax_.xaxis.tick_top()
+        inches = self.ax_.get_window_extent().width / self.figure_.dpi / len(self.prototype_names)  # of a column
+        long = max(map(len, short_names(self.prototype_names))) * 0.09 > inches
+        style.name_ticks(self.ax_.xaxis, self.prototype_names, rotation=40 if long else 0, side="left")
+        self.ax_.tick_params(length=0)
+        if len(self.order_) < n_used:
+            which = "most different" if self.relevances is None else "most important"
+            self.ax_.set_xlabel(f"The {len(self.order_)} {which} of {n_used} features", size="small")
+
+    # -- lines and images ----------------------------------------------------------------------------------------------
+
+    def _draw_lines(self, ax: Axes | None, values: Floats) -> None:
+        """A line over the features for each prototype, in the colour of its class."""
+        self._set_axes(ax, (7.8, 4.6))
+        colours, names = style.class_colours(len(self.classes)), short_names(self.classes, 24)
+        for place, (row, index) in enumerate(zip(values, self.prototype_classes)):
+            label = None if index in self.prototype_classes[:place] else names[index]
+            self.lines_ += self.ax_.plot(self.order_, row, color=colours[index], linewidth=1.4, label=label)
+        style.name_ticks(self.ax_.xaxis, self.feature_names, limit=15, rotation=40)
+        ordered = arrays.ordered_axis(self.feature_names)
+        self.ax_.set(xlabel="Feature" if ordered is None else ordered.title, ylabel="Value of the prototype")
+        self.ax_.margins(x=0.01)
+        self.ax_.grid(alpha=0.3)
+        self.legend_ = style.place_legend(self.ax_)
+
+    def _draw_images(self, ax: Axes | None, values: Floats) -> None:
+        """An image of each prototype, class by class."""
+        grid = image_grid(self._pixels(values), self.prototype_classes)
+        tile = float(np.clip(10 / grid.columns, 0.45, 1.3))  # inches
+        high, wide = grid.pixels.shape
+        width = tile * grid.columns
+        self._set_axes(ax, (max(width + 1.2, 3.2), max(width * high / wide + 0.5, 1.8)))
+        self.image_ = self.ax_.imshow(grid.pixels, cmap="gray_r", interpolation="nearest")
+        self.ax_.set_axis_off()
+        by_class = [self.classes[index] for index in self.prototype_classes]
+        names = self.prototype_names if len(values) <= MAX_NAMED_IMAGES else by_class
+        for name, place in zip(short_names(names, max(6, int(12 * tile))), grid.labels):
+            if len(grid.labels) <= MAX_LABELLED_IMAGES:
+                fit = max(4, min(9.0, 72 * tile / (0.62 * len(name) + 1)))  # font size at which the name fits
+                self.texts_.append(self.ax_.text(*place, name, ha="center", va="center", size=fit))
+
+    def _pixels(self, values: Floats) -> Floats:
+        """Square images, one a row."""
+        places, count = arrays.pixel_places(self.feature_names), values.shape[1]
+        if places is None and isqrt(count) ** 2 != count:
+            raise ValueError(
+                f"kind='image' of PrototypeDisplay needs features that fill a square, got {count}; use kind='table'."
+            )
+        return values if places is None else places.whole(values, np.nan)
 
     @classmethod
     @described
@@ -192,8 +272,8 @@ class PrototypeDisplay(Display):
         {class_names}
         {feature_names}
         exemplars : Exemplars, optional
-            From `lvq.exemplars`: the names of the nearest samples are shown beside each prototype. Where samples are
-            patients, such a figure names them.
+            From `lvq.exemplars`: the names of the nearest samples are shown beside that of each prototype. Where
+            samples are patients, such a figure names them.
         {ax}
         {plot_kwargs}
 
@@ -202,26 +282,106 @@ class PrototypeDisplay(Display):
         display : PrototypeDisplay
             The display, drawn.
         """
-        pyplot(f"{cls.__name__}.from_estimator")
         found = need_model(estimator, cls.__name__)
-        model, steps = found.model, steps_without_inverse(found)
-        classes = given_or_own(cls.__name__, "class_names", class_names, model.classes)
+        steps = steps_without_inverse(found)
+        classes = arrays.given_or_own(cls.__name__, "class_names", class_names, found.model.classes)
+        table = variable_table(found, found.model.prototypes)
         is_table = plot_kwargs.get("kind", "auto") in ("auto", "table")
-        drawn = values_by_variable(estimator, feature_names) if is_table and not steps else None
-        if drawn is None:
-            W = model.prototypes.astype(np.float64)
-            values = W if steps else prototypes_in_units(estimator)
-            drawn = {
-                "values": values,
-                "feature_names": check_names(cls.__name__, estimator, feature_names, original=not steps),
-                **differences_and_relevances(estimator, W, values, original=not steps),
-                "steps": steps,
-            }
+        if is_table and not steps and table is not None and table.parts.categories:
+            drawn, own = _by_variable(found, table), table.names
+        else:
+            drawn, own = _by_feature(estimator, found, not steps), arrays.feature_names(estimator, original=not steps)
+        shown = arrays.given_or_own(cls.__name__, "feature_names", feature_names, own).tolist()
+        names = arrays.prototype_names(estimator, classes).tolist()
+        if exemplars is not None:
+            names = [f"{name}: {', '.join(map(str, rows))}" for name, rows in zip(names, exemplars.names)]
         display = cls(
-            prototype_names=prototype_names(estimator, classes).tolist(),
-            prototype_classes=model.labels,
+            feature_names=shown,
+            prototype_names=names,
+            prototype_classes=found.model.labels,
             classes=classes,
-            exemplar_names=None if exemplars is None else [", ".join(map(str, row)) for row in exemplars.names],
+            title=style.after(steps),
             **drawn,
         )
         return display.plot(ax=ax, **plot_kwargs)
+
+
+def standardised(values: Floats) -> Floats:
+    """Differences from the mean over the rows, in standard deviations."""
+    differences, deviation = values - values.mean(axis=0), values.std(axis=0)
+    return np.divide(differences, deviation, out=np.zeros_like(differences), where=deviation > 0)
+
+
+def _by_feature(estimator: BaseEstimator, found: FoundModel, original: bool) -> dict[str, Argument]:
+    """Values; with differences and relevances where each feature of the model is one of the values."""
+    prototypes = found.model.prototypes.astype(np.float64)
+    values = arrays.prototypes_in_units(estimator) if original else prototypes
+    used = np.flatnonzero(~np.isnan(values).all(axis=0))
+    own, shown = arrays.feature_names(estimator), arrays.feature_names(estimator, original=original)[used]
+    if len(own) != len(shown) or not all(new.endswith(old) for new, old in zip(own, shown)):
+        return {"values": values}
+    differences, relevances = np.full(values.shape, np.nan), np.zeros(values.shape[1])
+    differences[:, used] = prototypes - prototypes.mean(axis=0)
+    relevances[used] = arrays.relevance_profile(estimator)
+    name = "Difference from the mean prototype,\nin the units of the model"
+    return {"values": values, "differences": differences, "difference_name": name, "relevances": relevances}
+
+
+def _by_variable(found: FoundModel, table: VariableTable) -> dict[str, Argument]:
+    """Values, cells, differences and relevances by column of X, where several features belong to one column."""
+    values, differences = np.empty(np.shape(table.values)), np.empty(np.shape(table.values))
+    for k, column in enumerate(table.columns.tolist()):
+        if column in table.parts.categories:
+            fractions = table.parts.categories[column].fractions
+            own = fractions.argmax(axis=1)[:, None]
+        else:
+            cells = [row[k] for row in table.values]
+            numbers = np.unique(cells, return_inverse=True)[1] if isinstance(cells[0], str) else np.array(cells)
+            fractions, own = numbers[:, None].astype(np.float64), np.zeros((len(cells), 1), dtype=np.intp)
+        values[:, k] = np.take_along_axis(fractions, own, 1)[:, 0]
+        differences[:, k] = np.take_along_axis(standardised(fractions), own, 1)[:, 0]
+    name = "Difference from the mean prototype,\nin standard deviations (of categories: of the fraction)"
+    result: dict[str, Argument] = {
+        "values": values,
+        "cells": table.cells,
+        "differences": differences,
+        "difference_name": name,
+    }
+    owner = columns_of_features(found)
+    if owner is not None:
+        weight = np.bincount(owner, arrays.relevance_profile(found.estimator), minlength=found.steps[0].n_features_in_)
+        result["relevances"] = weight[table.columns]
+    return result
+
+
+class ImageGrid(NamedTuple):
+    """Pixels of all images, NaN between them; the place of each label as (x, y) in pixels; images per row."""
+
+    pixels: Floats
+    labels: list[tuple[float, float]]
+    columns: int
+
+
+def image_grid(images: Floats, classes: Sequence[int] | NDArray[np.intp]) -> ImageGrid:
+    """Square images, one a row, side by side: a column for each class where that fits, else row by row.
+
+    Examples
+    --------
+    >>> grid = image_grid(np.ones((4, 64)), [0, 0, 1, 1])
+    >>> grid.pixels.shape, grid.columns
+    ((20, 17), 2)
+    """
+    count, side, n_each = len(images), isqrt(images.shape[1]), np.bincount(classes)
+    n_each = n_each[n_each > 0]
+    by_class = 1 < n_each[0] <= 10 and len(n_each) <= 15 and (n_each == n_each[0]).all()
+    columns = len(n_each) if by_class else count if count <= 6 else int(np.ceil(np.sqrt(1.6 * count)))
+    rows = -(-count // columns)
+    above, beside = max(1, round(0.3 * side)), max(1, round(0.12 * side))
+    pixels = np.full((rows * (side + above), columns * (side + beside) - beside), np.nan)
+    labels = []
+    for k, image in enumerate(images):
+        row, column = (k % rows, k // rows) if by_class else divmod(k, columns)
+        top, left = row * (side + above) + above, column * (side + beside)
+        pixels[top : top + side, left : left + side] = image.reshape(side, side)
+        labels.append((left + (side - 1) / 2, top - 0.5 - 0.5 * above))
+    return ImageGrid(pixels, labels, columns)

@@ -1,26 +1,29 @@
-"""Appearance of displays: colours and markers of classes, short names, legends and ticks; the import of matplotlib.
+"""What displays share: their axes, the descriptions of their arguments, colours of classes, short names and ticks.
 
 The eight colours are those of Okabe and Ito, which can be distinguished with any kind of colour vision. From the ninth
-class on they are repeated lighter, darker and lighter again. Markers repeat after eleven classes, so that colour and
-marker together are unique for the first 88 classes.
+class on they are repeated lighter, darker and lighter again. Markers repeat after eleven classes, so colour and marker
+together are unique for the first 88 classes.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from math import isnan
-from pkgutil import resolve_name
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from lvq.estimators.parameters import entry
+from lvq.plots.arrays import ordered_axis
 from lvq.typing import Argument, Labels
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import XAxis, YAxis
+    from matplotlib.figure import Figure, SubFigure
     from matplotlib.legend import Legend
+
+Function = TypeVar("Function", bound=Callable[..., object])
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#666666")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
@@ -33,31 +36,75 @@ MIXTURES = (
     ("#FFFFFF", 0.3),
     ("#000000", 0.2),
 )
-DASHES = ("-", "--", "-.", ":")
 DIVERGING = "RdBu_r"
 NAME_LENGTH = 30  # characters of a name that are shown
 
+PARAMETERS: dict[str, tuple[str, str]] = {
+    "estimator": (
+        "estimator",
+        "A fitted model of this library, alone or in a Pipeline, a search, a FrozenEstimator or a `RejectClassifier`.",
+    ),
+    "X": ("array-like of shape (n_samples, n_features)", "Samples, preferably not used in training."),
+    "y": ("array-like of shape (n_samples,)", "True classes of the samples."),
+    "group": (
+        "int or str, optional",
+        "Index or name of one local matrix, see `lvq.plots.group_names`; by default the mean over the prototypes.",
+    ),
+    "class_names": (
+        "sequence of str, optional",
+        "Names of the classes, in the order of ``classes_``; by default the classes themselves.",
+    ),
+    "feature_names": (
+        "sequence of str, optional",
+        "Names of the features; by default those that the estimator was fitted with.",
+    ),
+    "ax": ("matplotlib Axes, optional", "Axes to draw on; by default those of a new figure."),
+    "colorbar": ("bool", "Whether to draw the colour scale."),
+    "curve_kwargs": ("dict, optional", "Keyword arguments for matplotlib's `plot`."),
+    "plot_kwargs": ("dict", "Keyword arguments for `plot`."),
+}
 
-def pyplot(caller: str) -> ModuleType:
-    """matplotlib's pyplot; an ImportError with the install command where it is missing."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError(
-            f'{caller} needs matplotlib, which is not installed. Install it with: pip install "lvq[plot]"'
-        ) from None
-    return plt
+
+def described(method: Function) -> Function:
+    """Replace each ``{name}`` in the docstring of a method by the entry of that parameter in `PARAMETERS`."""
+    text = inspect.cleandoc(method.__doc__ or "")
+    for name, parameter in inspect.signature(method).parameters.items():
+        if f"{{{name}}}" in text:
+            stars = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
+            text = text.replace(f"{{{name}}}", entry(f"{stars}{name}", *PARAMETERS[name], parameter.default))
+    method.__doc__ = text
+    return method
 
 
-def merge_kwargs(defaults: dict[str, Argument], given: dict[str, Argument] | None, artist: str) -> dict[str, Argument]:
-    """Defaults, replaced by keyword arguments of the user, with aliases such as `c` for `color` resolved.
+class Display:
+    """Base of all displays."""
 
-    `artist` is the class that takes them, by its name in matplotlib, such as "lines.Line2D".
-    """
-    from matplotlib.cbook import normalize_kwargs
+    ax_: Axes
+    figure_: Figure | SubFigure
 
-    kind = resolve_name(f"matplotlib.{artist}")
-    return normalize_kwargs(defaults, kind) | normalize_kwargs(given or {}, kind)
+    def _set_axes(self, ax: Axes | None, size: tuple[float, float]) -> None:
+        """Set `ax_` and `figure_`: the axes given, or those of a new figure of a size in inches."""
+        name = type(self).__name__
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise ImportError(
+                f'{name} needs matplotlib, which is not installed. Install it with: pip install "lvq[plot]"'
+            ) from None
+        if ax is not None and not isinstance(ax, plt.Axes):
+            raise TypeError(f"ax of {name}.plot must be one matplotlib Axes, got {type(ax).__name__}.")
+        self.ax_ = plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+        self.figure_ = self.ax_.figure
+
+    def _check_kind(self, kind: str, kinds: Sequence[str]) -> None:
+        if kind not in kinds:
+            raise ValueError(f"kind of {type(self).__name__}.plot must be one of {', '.join(kinds)}, got {kind!r}.")
+
+    def _check_max_features(self, max_features: int | None) -> None:
+        if max_features is not None and max_features < 1:
+            raise ValueError(
+                f"max_features of {type(self).__name__}.plot must be 1 or more, or None, got {max_features!r}."
+            )
 
 
 # -- colours and markers -----------------------------------------------------------------------------------------------
@@ -93,7 +140,7 @@ def class_markers(count: int) -> list[str]:
     return [MARKERS[k % len(MARKERS)] for k in range(count)]
 
 
-# -- texts -------------------------------------------------------------------------------------------------------------
+# -- names and numbers -------------------------------------------------------------------------------------------------
 
 
 def short_name(name: object, length: int = NAME_LENGTH) -> str:
@@ -113,59 +160,33 @@ def short_name(name: object, length: int = NAME_LENGTH) -> str:
 
 
 def short_names(names: Sequence[object] | Labels, length: int = NAME_LENGTH) -> list[str]:
-    """Names of limited length that still differ: where shortening makes some equal, their common parts are cut first.
+    """Names of limited length that still differ: where shortening makes some equal, their common ends are cut first.
 
     Examples
     --------
     >>> short_names(["class number 1 of the classes", "class number 2 of the classes"], 12)
-    ['…ber 1 of t…', '…ber 2 of t…']
+    ['…1…', '…2…']
     """
-    texts = [" ".join(str(name).split()) for name in names]
-    plain = [short_name(text, length) for text in texts]
-    if len(set(plain)) == len(set(texts)):
+    full = [" ".join(str(name).split()) for name in names]
+    plain = [short_name(name, length) for name in full]
+    if len(set(plain)) == len(set(full)):
         return plain
-    before, after = _common_prefix(texts), _common_prefix([text[::-1] for text in texts])
-    longest = max(len(text) for text in texts) - before - after
-    spare = max(length - longest - 2, 0)  # characters of the common parts that still fit
-    before = max(before - spare // 2, 0) if before > 1 else 0
-    after = max(after - spare + spare // 2, 0) if after > 1 else 0
-    cores = [text[before : len(text) - after].strip() for text in texts]
-    marked = [f"{'…' if before else ''}{core}{'…' if after else ''}" for core in cores]
-    return make_unique([short_name(text, length) for text in marked], count=len(set(texts)))
+    start = _common_start(full)
+    end = _common_start([name[start:][::-1] for name in full])
+    cores = [short_name(f"…{name[start : len(name) - end]}…", length) for name in full]
+    if len(set(cores)) == len(set(full)):
+        return cores
+    return [f"{short_name(name, length - 5)} {number}" for number, name in enumerate(full, start=1)]
 
 
-def _common_prefix(texts: Sequence[str]) -> int:
-    """Number of characters that all texts begin with."""
-    shortest = min(len(text) for text in texts)
-    return next((k for k in range(shortest) if len({text[k] for text in texts}) > 1), shortest)
-
-
-def make_unique(names: Sequence[object], count: int | None = None) -> list[str]:
-    """Names with numbers where they repeat, unless there are `count` different ones (by default all).
-
-    Examples
-    --------
-    >>> make_unique(["GLVQ", "GMLVQ", "GLVQ"])
-    ['GLVQ 1', 'GMLVQ', 'GLVQ 2']
-    """
-    total, seen, result = Counter(map(str, names)), Counter[str](), []
-    if len(total) == (len(names) if count is None else count):
-        return [str(name) for name in names]
-    for name in map(str, names):
-        seen[name] += 1
-        result.append(f"{name} {seen[name]}" if total[name] > 1 else name)
-    return result
+def _common_start(names: Sequence[str]) -> int:
+    """Number of characters with which all names begin."""
+    return next((k for k, signs in enumerate(zip(*names)) if len(set(signs)) > 1), min(map(len, names)))
 
 
 def after(steps: Sequence[str]) -> str:
-    """A title that tells behind which steps of a pipeline features are.
-
-    Examples
-    --------
-    >>> after(["StandardNormalVariate", "StandardScaler"])
-    'After StandardNormalVariate, StandardScaler'
-    """
-    return f"After {', '.join(steps)}"
+    """A title that tells behind which steps of a pipeline features are; empty without steps."""
+    return f"After {', '.join(steps)}" if steps else ""
 
 
 def percent(fraction: float) -> str:
@@ -197,25 +218,26 @@ def short_number(value: float) -> str:
 # -- legends and ticks -------------------------------------------------------------------------------------------------
 
 
+def show_percent(axis: XAxis | YAxis) -> None:
+    """Numbers of an axis as percentages."""
+    from matplotlib.ticker import PercentFormatter
+
+    axis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
+
+
 def legend_columns(count: int) -> int:
     """Columns of a legend of so many entries, so that it is no higher than the axes."""
     return 1 + (count - 1) // 18
 
 
-def curve_legend(ax: Axes) -> Legend | None:
-    """Grid and legend of axes with curves; None where no curve has a label."""
-    ax.grid(alpha=0.3)
-    return ax.legend(loc="best") if ax.get_legend_handles_labels()[0] else None
-
-
 def place_legend(ax: Axes, handles: Sequence[Artist] | None = None) -> Legend | None:
     """A legend beside the axes in a figure with constrained layout, else inside of the axes; None if empty."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
     if not handles:
         return None
     columns = legend_columns(len(handles))
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
     if isinstance(ax.figure.get_layout_engine(), ConstrainedLayoutEngine):
         return ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1), ncols=columns, borderaxespad=0)
     return ax.legend(handles=handles, loc="best", ncols=columns, fontsize="small")
@@ -226,18 +248,27 @@ def font_size(axis: XAxis | YAxis, count: int, largest: float | str) -> float:
     from matplotlib.font_manager import FontProperties
 
     axis.axes.apply_aspect()  # the cells of an image are squares and leave a part of the axes empty
-    box, along = axis.axes.get_window_extent(), axis.axis_name == "x"
-    height = 72 * (box.width if along else box.height) / axis.axes.figure.dpi / max(count, 1)
+    box = axis.axes.get_window_extent()
+    height = 72 * (box.width if axis.axis_name == "x" else box.height) / axis.axes.figure.dpi / max(count, 1)
     return float(min(FontProperties(size=largest).get_size_in_points(), max(height, 3.0)))
 
 
-def name_ticks(axis: XAxis | YAxis, names: Sequence[object], *, limit: int = 40, rotation: float = 0) -> None:
-    """Names as ticks at 0, 1, 2, ... where there are at most `limit`; else a few numbers."""
-    if len(names) > limit:
-        from matplotlib.ticker import MaxNLocator
+def name_ticks(
+    axis: XAxis | YAxis, names: Sequence[str], *, limit: int = 40, rotation: float = 0, side: str = "right"
+) -> None:
+    """Names as ticks at 0, 1, 2, ... where there are at most `limit`; else a few numbers.
 
+    These are the numbers in the names where they have an order, as wavelengths have, or else the indices.
+    """
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    if len(names) > limit:
         axis.set_major_locator(MaxNLocator(nbins=8, integer=True, steps=[1, 2, 5, 10]))
+        ordered = ordered_axis(names)
+        if ordered is not None:
+            shown = {place: f"{position:.6g}" for place, position in enumerate(ordered.positions)}
+            axis.set_major_formatter(FuncFormatter(lambda place, _: shown.get(round(place), "")))
         return
     size = font_size(axis, len(names), "small" if len(names) > 20 else "medium")
-    rotated: dict[str, Argument] = {"rotation": rotation, "ha": "right", "rotation_mode": "anchor"} if rotation else {}
+    rotated: dict[str, Argument] = {"rotation": rotation, "ha": side, "rotation_mode": "anchor"} if rotation else {}
     axis.set_ticks(range(len(names)), short_names(names), fontsize=size, **rotated)

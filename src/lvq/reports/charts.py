@@ -1,23 +1,38 @@
-"""The charts as Vega-Lite specifications, which the page draws as SVG.
+"""The charts of the page: what stands still is a display of `lvq.plots` as SVG, what moves a Vega-Lite specification.
 
-Colours are CSS variables of the page: one chart serves light, dark and print. Strings from the data are used only in
-data values and in domains of scales: `sort` would compile them into an expression.
+Colours are CSS variables of the page, so one chart serves light, dark and print. Each chart is one function. In
+specifications, strings from the data are used only in data values and in domains of scales: `sort` would compile them
+into an expression.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
+import re
+import warnings
+from collections.abc import Callable
+from functools import partial
+from io import StringIO
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from lvq.plots import CertifiedAccuracyDisplay, LambdaDisplay, LossCurveDisplay, PrototypeDisplay, RelevanceDisplay
+from lvq.plots.style import COLOURS, class_colours, show_percent
 from lvq.reports.metrics import Calibration
-from lvq.reports.model import Curves, Importance, Intervals, Matrix
+from lvq.reports.model import Certified, Curves, History, Importance
 from lvq.reports.rejection import Rejection
 from lvq.reports.samples import Map, MapPrototypes, Rectangles
 from lvq.reports.summary import Report
-from lvq.typing import JSONValue
+from lvq.typing import Argument, JSONValue
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
 
 Spec = dict[str, JSONValue]
+Drawing = Callable[["Axes"], object]
 
-COLOURS = 11
+N_COLOURS = 11  # of classes, as CSS variables
 # eight shapes and eleven colours, both used cyclically, distinguish 88 classes
 SHAPES = {
     "circle": "M8 2.5a5.5 5.5 0 1 0 .01 0z",
@@ -29,10 +44,150 @@ SHAPES = {
     "triangle-right": "M13.5 8l-11-6v12z",
     "triangle-left": "M2.5 8l11-6v12z",
 }
-ROW_HEIGHT = 21  # of a feature
 MAX_NUMBERED = 24  # prototypes up to which each has its number on the map
 MAX_LARGE_MARKS = 800  # samples beyond which the marks are smaller
 MAX_LINES = 60  # prototypes as curves
+NEGATIVE, POSITIVE = "#D55E00", "#0072B2"  # colours that colour-blind readers can distinguish
+
+
+def colour(code: int) -> str:
+    """The colour of a class, as a CSS variable of the page."""
+    return f"var(--c{code % N_COLOURS})"
+
+
+def symbol(code: int) -> str:
+    """The path of a class's shape in a box of 16 by 16."""
+    return list(SHAPES.values())[code % len(SHAPES)]
+
+
+# -- charts that stand still -------------------------------------------------------------------------------------------
+
+WIDTH = 4.6  # inches; the page scales it
+TEXT, MUTED, LINE = "#16191d", "#5a636d", "#d6dce2"  # replaced by the page's variables
+STYLE: Argument = {
+    "svg.fonttype": "none",
+    "font.size": 9.5,
+    **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "none"),
+    **dict.fromkeys(("text.color", "axes.labelcolor"), TEXT),
+    **dict.fromkeys(("xtick.labelcolor", "ytick.labelcolor"), MUTED),
+    **dict.fromkeys(("axes.edgecolor", "grid.color", "xtick.color", "ytick.color"), LINE),
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right", "legend.frameon"), False),
+}
+
+
+def drawings(report: Report) -> dict[str, str]:
+    """The static charts of a report as SVG, by their names."""
+    relevance, curves, history = report.relevance, report.curves, report.history
+    found: dict[str, tuple[Drawing, float]] = {}  # with the height in inches
+    if relevance is not None and curves is None:
+        found["relevance"] = partial(_relevance, relevance), 0.7 + 0.22 * len(relevance.features)
+        if relevance.matrix is not None:
+            found["matrix"] = partial(_matrix, relevance.matrix.values, relevance.matrix.features), 4.2
+    if curves is not None:
+        if curves.importance is not None:
+            found["importance"] = partial(_importance_curve, curves), 2.4
+        if curves.matrix is not None:
+            found["matrix"] = partial(_matrix, curves.matrix, curves.matrix_features), 3.8
+        found["prototypes"] = partial(_prototype_curves, curves, report.data.classes), 3.2
+    if report.certified.unavailable is None:
+        found["certified"] = partial(_certified, report.certified), 2.6
+    if report.probabilities is not None:
+        found["calibration"] = partial(_calibration, report.probabilities), 2.6
+    if len(history.objective) > 1:
+        found["history"] = partial(_history, history), 2.6
+    colours = {code.lower(): colour(k) for k, code in enumerate(class_colours(len(report.data.classes)))}
+    return {name: _svg(name, draw, height, colours) for name, (draw, height) in found.items()}
+
+
+def _svg(name: str, draw: Drawing, height: float, colours: dict[str, str]) -> str:
+    """A drawing as an SVG element whose colours are the page's."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    file = StringIO()
+    with rc_context(STYLE | {"svg.hashsalt": name}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # the browser has others
+        figure = Figure(figsize=(WIDTH, height), layout="constrained")
+        draw(figure.subplots())
+        figure.savefig(file, format="svg", metadata={"Date": None})
+    text = re.sub("<metadata>.*?</metadata>", "", file.getvalue(), flags=re.DOTALL)
+    text = re.sub('<g id="[^"]*">', "<g>", text[text.index("<svg") :])  # the same in all drawings
+    known = {COLOURS[0].lower(): colour(0)} | colours
+    known |= {TEXT: "var(--text)", "#000000": "var(--text)", MUTED: "var(--muted)", LINE: "var(--line)"}
+    return re.sub("(?<=: )#[0-9a-f]{6}", lambda code: known.get(code[0], code[0]), text)
+
+
+def signed_colours() -> Colormap:
+    """Orange for negative, blue for positive values, transparent at 0."""
+    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+    strength = np.sqrt(np.abs(np.linspace(-1, 1, 255)))[:, None]  # the root makes small entries visible
+    hues = np.repeat([to_rgb(NEGATIVE), to_rgb(POSITIVE)], [127, 128], axis=0)
+    return LinearSegmentedColormap.from_list("signed", np.hstack([hues, strength]), N=255)
+
+
+def _relevance(relevance: Importance, ax: Axes) -> None:
+    """A bar for each of the most important features, with its interval."""
+    found = relevance.intervals
+    RelevanceDisplay(
+        relevances=relevance.values,
+        feature_names=relevance.features,
+        values="importance",
+        intervals=None if found is None else [found.lower, found.upper],
+        confidence=None if found is None else found.confidence,
+    ).plot(ax, max_features=None)
+
+
+def _matrix(values: list[list[float]], names: list[str], ax: Axes) -> None:
+    display = LambdaDisplay(matrix=values, feature_names=names, title="").plot(ax, colorbar=False)
+    display.image_.set_cmap(signed_colours())
+
+
+def _importance_curve(curves: Curves, ax: Axes) -> None:
+    assert curves.importance is not None
+    RelevanceDisplay(
+        relevances=curves.importance, feature_names=curves.features, values="importance"
+    ).plot(ax, kind="line")  # fmt: skip
+
+
+def _prototype_curves(curves: Curves, classes: list[str], ax: Axes) -> None:
+    """Prototypes as lines in the colours of their classes; the samples as a band."""
+    ax.fill_between(range(len(curves.low)), curves.low, curves.high, color=MUTED, alpha=0.18, lw=0)
+    display = PrototypeDisplay(
+        values=curves.prototypes[:MAX_LINES],
+        feature_names=curves.features,
+        prototype_names=curves.name[:MAX_LINES],
+        prototype_classes=curves.label[:MAX_LINES],
+        classes=classes,
+    ).plot(ax, kind="line")
+    if display.legend_ is not None:
+        display.legend_.remove()  # the page has its own
+
+
+def _certified(certified: Certified, ax: Axes) -> None:
+    CertifiedAccuracyDisplay(radii=certified.radii, accuracy=certified.accuracy).plot(ax)
+    ax.set_xlabel("Length of the change")
+
+
+def _calibration(found: Calibration, ax: Axes) -> None:
+    """Accuracy by the probability of the most probable class; calibrated predictions lie on the diagonal."""
+    low = max(0.0, min([*found.probability, *found.accuracy]) - 0.05)
+    ax.plot([low, 1], [low, 1], color=MUTED, ls="--", lw=1)
+    size = 140 * np.sqrt(np.array(found.n_samples) / max(found.n_samples))
+    ax.scatter(found.probability, found.accuracy, size, color=COLOURS[0], alpha=0.8, lw=0)
+    ax.set(xlabel="Probability of the most probable class", ylabel="Fraction that is correct")
+    show_percent(ax.xaxis)
+    show_percent(ax.yaxis)
+    ax.grid(alpha=0.3)
+
+
+def _history(history: History, ax: Axes) -> None:
+    LossCurveDisplay(history=history.objective, iterations=history.iteration).plot(ax)
+    ax.set_ylabel("Mean cost")
+
+
+# -- charts that move --------------------------------------------------------------------------------------------------
+
 WRONG = "datum.true !== datum.predicted"
 CONFIG: Spec = {
     "background": "transparent",
@@ -47,79 +202,23 @@ CONFIG: Spec = {
         "titleFontWeight": "normal",
         "labelOverlap": True,
         "labelSeparation": 6,
-        "labelLimit": 170,
     },
     "text": {"color": "var(--text)"},
 }
 
 
-def colour(code: int) -> str:
-    """The colour of a class, as a CSS variable of the page."""
-    return f"var(--c{code % COLOURS})"
-
-
-def symbol(code: int) -> str:
-    """The path of a class's shape in a box of 16 by 16."""
-    return list(SHAPES.values())[code % len(SHAPES)]
-
-
 def specifications(report: Report) -> dict[str, JSONValue]:
-    """All charts of a report, by the name of their element on the page."""
-    certified, history, curves = report.certified, report.history, report.curves
-    found: dict[str, Spec | None] = {
+    """The charts that sliders and tooltips change, by the names of their elements on the page."""
+    found = {
         "map": _map(report.map, len(report.data.classes)),
         "curve": _curve(report.rejection, marked=report.model.rejection is not None),
-        "certified": None if certified.unavailable else _line(
-            certified.radii, certified.accuracy, _number("x", "length of the perturbation", nice=False),
-            _number("y", "certified accuracy", ".0%", domain=[0, 1]),
-        ),
-        "calibration": _calibration(report.probabilities) if report.probabilities else None,
-        "history": _line(
-            history.iteration, history.objective, _number("x", "iteration", "d", nice=False),
-            _number("y", "mean cost", zero=False),
-        ) if len(history.objective) > 1 else None,
-    }  # fmt: skip
-    found |= _feature_charts(report.relevance, curves)
-    return {name: spec | {"width": "container", "config": CONFIG} for name, spec in found.items() if spec is not None}
-
-
-def _feature_charts(relevance: Importance | None, curves: Curves | None) -> dict[str, Spec | None]:
-    """Importances and Lambda as bars and table; along the axis of features that have an order."""
-    if curves is not None:
-        along = _along(curves)
-        importance = None
-        if curves.importance is not None:
-            importance = _line(curves.positions, curves.importance, along, _number("y", "importance", ".1%"))
-        edges = curves.edges or []
-        names = list(pairwise(edges))
-        matrix = None if curves.matrix is None else _heat_map(curves.matrix, names, names, along)
-        return {"importance-curve": importance, "prototype-curves": _prototype_curves(curves), "matrix-curve": matrix}
-    if relevance is None:
-        return {}
-    return {"relevance": _relevance(relevance), "matrix": _matrix(relevance.matrices) if relevance.matrices else None}
-
-
-def _number(field: str, title: str | None = None, form: str | None = None, **scale: JSONValue) -> Spec:
-    axis = {} if form is None else {"axis": {"format": form, "tickCount": 6, "tickMinStep": 1 if form == "d" else 0}}
-    return {"field": field, "type": "quantitative", "title": title, "scale": scale, **axis}
-
-
-def _shown(field: str, title: str, form: str = ".4~g") -> Spec:
-    """A line of a tooltip."""
-    return {"field": field, "type": "quantitative", "title": title, "format": form}
-
-
-def _line(xs: object, ys: object, x: Spec, y: Spec) -> Spec:
-    """A curve with the area under it."""
-    rows = [{"x": one, "y": other} for one, other in zip(xs, ys)]  # type: ignore[call-overload]
-    form = y.get("axis", {}).get("format", ".4~g")
-    return {
-        "description": f"{y['title']} by {x['title']}",
-        "height": 200,
-        "data": {"values": rows},
-        "mark": {"type": "area", "line": {"color": "var(--accent)"}, "color": "var(--accent)", "fillOpacity": 0.12},
-        "encoding": {"x": x, "y": y, "tooltip": [_shown("x", x["title"]), _shown("y", y["title"], form)]},
     }
+    return {name: spec | {"width": "container", "config": CONFIG} for name, spec in found.items()}
+
+
+def _number(field: str, title: str, form: str, **scale: JSONValue) -> Spec:
+    axis = {"format": form, "tickCount": 6}
+    return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
 
 
 def _curve(rejection: Rejection, *, marked: bool) -> Spec:
@@ -133,7 +232,10 @@ def _curve(rejection: Rejection, *, marked: bool) -> Spec:
         "accuracy", "accuracy of accepted", ".1%", domain=[max(0.0, low - 0.15 * (1 - low) - 0.005), 1.0], nice=False
     )
     own = [{"coverage": one, "accuracy": other} for one, other in pairs[rejection.fitted : rejection.fitted + 1]]
-    tooltip = [_shown("coverage", "coverage", ".1%"), _shown("accuracy", "accuracy", ".2%")]
+    tooltip = [
+        {"field": name, "type": "quantitative", "format": form}
+        for name, form in (("coverage", ".1%"), ("accuracy", ".2%"))
+    ]
     line = {"type": "line", "color": "var(--accent)", "strokeWidth": 2.5}
     dot = {"type": "point", "filled": True, "size": 14, "color": "var(--accent)", "aria": False}
     diamond = dot | {"shape": "diamond", "filled": False, "size": 150, "strokeWidth": 2, "color": "var(--text)"}
@@ -152,188 +254,6 @@ def _curve(rejection: Rejection, *, marked: bool) -> Spec:
             {"data": selected, "mark": dot | {"size": 130, "opacity": 1}, "encoding": position},
         ],
     }
-
-
-def _calibration(found: Calibration) -> Spec:
-    """Accuracy by the probability of the most probable class; calibrated predictions lie on the diagonal."""
-    domain = [max(0.0, min([*found.probability, *found.accuracy]) - 0.05), 1.0]
-    position = {
-        "x": _number("x", "probability of the most probable class", ".0%", domain=domain, nice=False),
-        "y": _number("y", "fraction that is correct", ".0%", domain=domain, nice=False),
-    }
-    rows = [{"x": one, "y": other, "n": n} for one, other, n in zip(found.probability, found.accuracy, found.n_samples)]
-    tooltip = [_shown("x", "probability", ".1%"), _shown("y", "correct", ".1%"), _shown("n", "samples", "d")]
-    size = {"field": "n", "type": "quantitative", "legend": None}
-    return {
-        "description": "How often the most probable class is the true one, by its probability.",
-        "height": 200,
-        "layer": [
-            {
-                "data": {"values": [{"x": end, "y": end} for end in domain]},
-                "mark": {"type": "line", "color": "var(--muted)", "strokeDash": [4, 3]},
-                "encoding": position,
-            },
-            {
-                "data": {"values": rows},
-                "mark": {"type": "point", "filled": True, "color": "var(--accent)"},
-                "encoding": position | {"size": size, "tooltip": tooltip},
-            },
-        ],
-    }
-
-
-# -- features ----------------------------------------------------------------------------------------------------------
-
-
-def _ranked(names: list[str]) -> list[str]:
-    """Names with their ranks, which makes all of them different."""
-    return [f"{rank}. {name}" for rank, name in enumerate(names, start=1)]
-
-
-def _relevance(relevance: Importance) -> Spec:
-    """A bar for each of the most important features, with a line for its interval."""
-    names = _ranked(relevance.features)
-    bars = [{"feature": name, "weight": value, "rest": False} for name, value in zip(names, relevance.values)]
-    if relevance.n_rest:
-        names = [*names, f"sum of the other {relevance.n_rest}"]
-        bars.append({"feature": names[-1], "weight": relevance.rest, "rest": True})
-    tooltip = [{"field": "feature", "type": "nominal"}, _shown("weight", "importance", ".1%")]
-    bar = {
-        "data": {"values": bars},
-        "mark": {"type": "bar", "height": {"band": 0.72}},
-        "encoding": {
-            "color": {"condition": {"test": "datum.rest", "value": "var(--line)"}, "value": "var(--accent)"},
-            "tooltip": tooltip,
-        },
-    }
-    return {
-        "description": "Importance of each feature, the most important first.",
-        "height": ROW_HEIGHT * len(names),
-        "encoding": {
-            "y": {"field": "feature", "type": "nominal", "scale": {"domain": names}, "title": None},
-            "x": _number("weight", "importance", ".0%"),
-        },
-        "layer": [bar, *([] if relevance.intervals is None else [_whiskers(relevance.intervals, names)])],
-    }
-
-
-def _whiskers(intervals: Intervals, names: list[str]) -> Spec:
-    rows = [
-        {"feature": name, "weight": low, "upper": high}
-        for name, low, high in zip(names, intervals.lower, intervals.upper)
-    ]
-    tooltip = [
-        {"field": "feature", "type": "nominal"},
-        _shown("weight", "lower end", ".1%"),
-        _shown("upper", "upper end", ".1%"),
-    ]
-    return {
-        "data": {"values": rows},
-        "mark": {"type": "rule", "color": "var(--text)", "strokeWidth": 2},
-        "encoding": {"x2": {"field": "upper"}, "tooltip": tooltip},
-    }
-
-
-def _matrix(matrices: list[Matrix]) -> Spec:
-    """Lambda as a heat map; the page selects one of several matrices."""
-    names = _ranked(matrices[0].features)
-    ranks = [str(rank) for rank in range(1, len(names) + 1)]
-    by_name: Spec = {"type": "nominal", "title": None}
-    spec = _heat_map(matrices[0].values, names, ranks, None)
-    spec["encoding"] |= {
-        "y": by_name | {"field": "row", "scale": {"domain": names}},
-        "x": by_name | {"field": "column", "scale": {"domain": ranks}, "axis": {"labelAngle": 0}},
-    }
-    cells = [_cells(matrix.values, names, ranks) for matrix in matrices]
-    return spec | {"height": ROW_HEIGHT * len(names), "datasets": {"cells": cells[0]}, "usermeta": {"cells": cells}}
-
-
-def _heat_map(values: list[list[float]], rows: list[JSONValue], columns: list[JSONValue], along: Spec | None) -> Spec:
-    """Blue for positive, orange for negative entries, darker for larger ones; along an axis, or by name."""
-    strength = {
-        "field": "strength",
-        "type": "quantitative",
-        "legend": None,
-        "scale": {"domain": [0, 1], "range": [0, 1]},
-    }
-    encoding: Spec = {
-        "color": {"condition": {"test": "datum.value < 0", "value": "var(--negative)"}, "value": "var(--positive)"},
-        "fillOpacity": strength,
-        "tooltip": [
-            {"field": "row", "type": "nominal", "title": "feature"},
-            {"field": "other", "type": "nominal", "title": "with"},
-            _shown("value", "fraction of the trace", ".2%"),
-        ],
-    }
-    if along is not None:
-        ends = {name: along | {"field": name} for name in ("x", "y")}
-        encoding |= ends | {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
-    return {
-        "description": "Lambda: weights of pairs of features in the distance.",
-        "height": 320,
-        "datasets": {"cells": _cells(values, rows, columns)},
-        "data": {"name": "cells"},
-        "mark": {"type": "rect", "aria": False, "stroke": "var(--line)", "strokeWidth": 0.5 if along is None else 0},
-        "encoding": encoding,
-    }
-
-
-def _cells(values: list[list[float]], rows: list[JSONValue], columns: list[JSONValue]) -> list[Spec]:
-    """Cells by the names of their features, or by the ends of features on an axis."""
-    largest = max(abs(value) for row in values for value in row) or 1.0
-    cells = []
-    for row, entries in zip(rows, values):
-        for k, value in enumerate(entries):
-            strength = round((abs(value) / largest) ** 0.5, 3)  # the root makes small entries visible
-            cell: Spec = {"value": value, "strength": strength}
-            if isinstance(row, tuple):
-                ends = {"y": row[0], "y2": row[1], "x": columns[k][0], "x2": columns[k][1]}
-                cells.append(cell | ends | {"row": f"{row[0]:.6g}", "other": f"{columns[k][0]:.6g}"})
-            else:
-                cells.append(cell | {"row": row, "column": columns[k], "other": rows[k]})
-    return cells
-
-
-def _along(curves: Curves) -> Spec:
-    return _number("x", curves.title, ".6~g", nice=False, zero=False)
-
-
-def _prototype_curves(curves: Curves) -> Spec:
-    """Prototypes as lines in the colours of their classes; the samples as a band."""
-    rows = [
-        {"x": position, "y": value, "prototype": f"P{j + 1} ({curves.name[j]})", "label": curves.label[j]}
-        for j, line in enumerate(curves.prototypes[:MAX_LINES])
-        for position, value in zip(curves.positions, line)
-    ]
-    band = [{"x": x, "low": low, "high": high} for x, low, high in zip(curves.positions, curves.low, curves.high)]
-    codes = sorted(set(curves.label))
-    scale = {"domain": codes, "range": [colour(code) for code in codes]}
-    tooltip = [{"field": "prototype", "type": "nominal"}, _shown("x", curves.title), _shown("y", "value")]
-    return {
-        "description": "Prototypes along the axis of the features, and the range of the samples.",
-        "height": 280,
-        "layer": [
-            {
-                "data": {"values": band},
-                "mark": {"type": "area", "color": "var(--muted)", "opacity": 0.18, "aria": False},
-                "encoding": {"x": _along(curves), "y": _number("low", "value", zero=False), "y2": {"field": "high"}},
-            },
-            {
-                "data": {"values": rows},
-                "mark": {"type": "line", "strokeWidth": 1.8, "aria": False},
-                "encoding": {
-                    "x": _along(curves),
-                    "y": {"field": "y", "type": "quantitative"},
-                    "color": {"field": "label", "type": "nominal", "scale": scale, "legend": None},
-                    "detail": {"field": "prototype", "type": "nominal"},
-                    "tooltip": tooltip,
-                },
-            },
-        ],
-    }
-
-
-# -- map ---------------------------------------------------------------------------------------------------------------
 
 
 def _map(view: Map, n_classes: int) -> Spec:

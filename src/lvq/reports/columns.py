@@ -12,13 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.find_model import find_layer, need_model
-from lvq.inspection.columns import VariableTable, input_cells, input_values, model_inputs, used_columns, variable_table
+from lvq.estimators.find_model import need_model
+from lvq.inspection.columns import Fractions, VariableTable, input_cells, input_values, used_columns, variable_table
 from lvq.inspection.explain import explain
-from lvq.inspection.steps import input_names
+from lvq.inspection.steps import Names, input_names
 from lvq.plots import feature_names
-from lvq.plots.images import pixel_places
-from lvq.rejection import CostClassifier
+from lvq.plots.arrays import pixel_places
 from lvq.reports.metrics import Codes, Floats
 from lvq.reports.text import rounded
 from lvq.typing import JSONValue, MatrixLike
@@ -32,12 +31,6 @@ class Explained(NamedTuple):
     winner: Codes
     rival: Codes
     contributions: Floats
-
-
-def costs_of(model: BaseEstimator) -> Floats | None:
-    """The costs of mistakes by which a model decides (rows are true classes); None where it has none."""
-    found = find_layer(model, CostClassifier)
-    return None if found is None else found.costs_
 
 
 class Columns:
@@ -72,7 +65,7 @@ class Columns:
     >>> X, y = load_iris(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), GLVQ(random_state=0)).fit(X, y)
     >>> columns = Columns(model, X, ["a", "b", "c", "d"])
-    >>> columns.names, columns.in_units, columns.samples(X[:1])
+    >>> columns.names, columns.in_units, columns.samples(X[:1], X[:1])
     (['a', 'b', 'c', 'd'], True, [[5.1, 3.5, 1.4, 0.2]])
     """
 
@@ -87,39 +80,33 @@ class Columns:
         self.model = self.found.model
         first = self.found.steps[0] if self.found.steps else self.found.estimator
         every = input_names(first).tolist() if hasattr(first, "n_features_in_") else []
-        self.all_names = self._renamed(every, names)
-        self.table: VariableTable | None = None
-        self.in_units = self._follow(X)
-        if not self.in_units:
-            self.names = feature_names(estimator).tolist()
-            self.places = np.arange(len(self.names))
-        self.dates = self._timed(X, dates)
-        self._prototypes = self._prototype_values()
-
-    def _renamed(self, every: list[str], names: Sequence[str] | None) -> list[str]:
-        if names is None:
-            return every
-        if len(names) != len(every):
+        if names is not None and len(names) != len(every):
             raise ValueError(
                 f"feature_names must have a name for each of the {len(every)} columns of X, got {len(names)}; give as "
                 "many names as columns."
             )
-        return [str(name) for name in names]
+        self.all_names = every if names is None else [str(name) for name in names]
+        table = self._follow(X)
+        self.in_units = table is not None
+        if table is None:
+            own = feature_names(estimator)
+            table = _plain_table(own, np.arange(len(own)), self.model.prototypes.astype(np.float64).tolist())
+        self.table, self.places = table, table.columns
+        self.names = [self.all_names[place] for place in self.places] if self.in_units else table.names.tolist()
+        self.dates = self._timed(X, dates)
 
-    def _follow(self, X: MatrixLike) -> bool:
-        """Find the columns of X that reach the model; False where they cannot be followed back."""
+    def _follow(self, X: MatrixLike) -> VariableTable | None:
+        """The prototypes in the columns of X that reach the model; None where these cannot be followed back."""
         try:
             cells = explain(self.estimator, X[:1] if not hasattr(X, "iloc") else X.iloc[:1]).prototype_values
         except ValueError:  # a step through which contributions cannot go back
-            return False
+            return None
         used = used_columns(self.found.steps, self.model.n_features, len(self.all_names))
         if cells is None or any(cell is None for cell in cells[:, used].ravel()):
-            return False
-        self.table = variable_table(self.found, self.model.prototypes)
-        self.places = np.flatnonzero(used) if self.table is None else self.table.columns
-        self.names = [self.all_names[place] for place in self.places]
-        self._cells = cells[:, self.places]
-        return True
+            return None
+        table, places = variable_table(self.found, self.model.prototypes), np.flatnonzero(used)
+        names = np.array([self.all_names[place] for place in places], dtype=np.str_)
+        return _plain_table(names, places, cells[:, places].tolist()) if table is None else table
 
     def _timed(self, X: MatrixLike, dates: Collection[str]) -> dict[int, bool]:
         """Which columns are shown as dates, and whether with the time of the day."""
@@ -137,23 +124,18 @@ class Columns:
             return iso_date(float(value), exact and self.dates[k])
         return rounded(float(value))
 
-    def inputs(self, X: MatrixLike) -> Floats:
-        """Samples as they reach the model."""
-        return np.asarray(model_inputs(self.found, X)).astype(np.float64, copy=False)
-
     def numbers(self, X: MatrixLike, inputs: Floats) -> Floats:
         """Values of samples as they were given, NaN for categories and missing values."""
         if not self.in_units:
             return inputs
         rows = [input_cells(X, row) for row in range(len(inputs))]
-        cells = [[row[place] for place in self.places] for row in rows]
-        return np.array([[_number(cell) for cell in row] for row in cells], dtype=np.float64)
+        return np.array([[_number(row[place]) for place in self.places] for row in rows], dtype=np.float64)
 
-    def samples(self, X: MatrixLike, inputs: Floats | None = None) -> Cells:
+    def samples(self, X: MatrixLike, inputs: Floats) -> Cells:
         """Samples as they were given, where columns are those of X; None where a value is missing."""
         if not self.in_units:
-            return rounded(self.inputs(X) if inputs is None else inputs)
-        rows = [input_cells(X, row) for row in range(len(X))]
+            return rounded(inputs)
+        rows = [input_cells(X, row) for row in range(len(inputs))]
         return [[self.shown(k, row[place], exact=True) for k, place in enumerate(self.places)] for row in rows]
 
     def filled(self, samples: Cells, inputs: Floats) -> Cells:
@@ -176,49 +158,31 @@ class Columns:
 
     # -- prototypes ----------------------------------------------------------------------------------------------------
 
-    def _prototype_values(self) -> Cells:
-        if self.table is not None:
-            return self.table.values
-        return self._cells.tolist() if self.in_units else self.model.prototypes.astype(np.float64).tolist()
-
     def prototype(self, j: int, k: int) -> JSONValue:
         """Value of prototype j in column k: a number, a date, or the category with the largest fraction."""
-        return self.shown(k, self._prototypes[j][k])
+        return self.shown(k, self.table.values[j][k])
 
     def prototype_text(self, j: int, k: int) -> JSONValue:
         """The same, with the fraction of a category where it is not the only one."""
-        note, value = self.note(j, k), self.prototype(j, k)
-        return f"{value} ({note})" if note and self.is_category(k) else value
-
-    def note(self, j: int, k: int) -> str:
-        """What is said beside that value: the fraction of the category, or of missing values."""
-        return "" if self.table is None else self.table.notes[j][k]
-
-    def detail(self, j: int, k: int) -> str:
-        """The fractions of all categories."""
-        return "" if self.table is None else self.table.details[j][k]
-
-    def is_category(self, k: int) -> bool:
-        """Whether column k holds categories."""
-        return self.n_categories(k) is not None
+        note, value = self.table.notes[j][k], self.prototype(j, k)
+        return f"{value} ({note})" if note and self.n_categories(k) else value
 
     def n_categories(self, k: int) -> int | None:
         """Number of categories of column k; None for numbers."""
-        known = {} if self.table is None else self.table.parts.categories
-        place = int(self.places[k])
-        return len(known[place].categories) if place in known else None
+        known = self.table.parts.categories.get(int(self.places[k]))
+        return None if known is None else len(known.categories)
 
     def position(self, j: int, k: int, low: float, high: float) -> float:
         """Where the value of a prototype lies between two bounds, from 0 to 1; of a category its fraction."""
-        known = {} if self.table is None else self.table.parts.categories
-        if int(self.places[k]) in known:
-            return float(known[int(self.places[k])].fractions[j].max())
-        value = _number(self._prototypes[j][k])
+        known = self.table.parts.categories.get(int(self.places[k]))
+        if known is not None:
+            return float(known.fractions[j].max())
+        value = _number(self.table.values[j][k])
         return min(1.0, max(0.0, (value - low) / (high - low))) if high > low and np.isfinite(value) else 0.5
 
     def prototype_numbers(self) -> Floats:
         """Values of all prototypes; NaN for categories."""
-        return np.array([[_number(cell) for cell in row] for row in self._prototypes], dtype=np.float64)
+        return np.array([[_number(cell) for cell in row] for row in self.table.values], dtype=np.float64)
 
     # -- images --------------------------------------------------------------------------------------------------------
 
@@ -231,6 +195,12 @@ class Columns:
         whole = np.zeros((len(own), len(self.all_names)))
         whole[:, self.places] = np.nan_to_num(own)
         return places.side, places.whole(whole)
+
+
+def _plain_table(names: Names, columns: Codes, values: Cells) -> VariableTable:
+    """A table of numbers and categories without fractions."""
+    blank = [[""] * len(names) for _ in values]
+    return VariableTable(names, columns, values, blank, blank, Fractions({}, {}))
 
 
 def _number(cell: object) -> float:

@@ -130,6 +130,7 @@ class ClassMetrics:
     ppv: Fraction
     npv: Fraction
     auc: Area | None
+    mistaken_for: int | None  # the most frequent wrong prediction
 
 
 @dataclass(frozen=True)
@@ -177,44 +178,45 @@ def classification_metrics(
     >>> metrics.balanced_accuracy, metrics.by_class[1].ppv.value, metrics.majority
     (0.75, 1.0, 0.5)
     """
-    true, guess, names = column_or_1d(y), column_or_1d(predicted), np.asarray(classes)
+    place = {name: index for index, name in enumerate(np.asarray(classes).tolist())}
+    true, guess = (np.array([place[name] for name in column_or_1d(column).tolist()]) for column in (y, predicted))
     check_consistent_length(true, guess)
     if not len(true):
         raise ValueError("classification_metrics needs at least one sample, got none; give some labelled samples.")
     table = None if probabilities is None else np.asarray(probabilities, dtype=np.float64)
     codes = None if groups is None else np.unique(column_or_1d(groups), return_inverse=True)[1]
-    rows = [_of_class(true == name, guess == name, _column(table, place), codes) for place, name in enumerate(names)]
+    rows = [_of_class(label, true, guess, table, codes) for label in range(len(place))]
     areas = [row.auc for row in rows if row.auc is not None]
     auc = None
     if areas:
-        auc = areas[-1] if len(names) == 2 else Area(float(np.mean([area.value for area in areas])))
+        auc = areas[-1] if len(place) == 2 else Area(float(np.mean([area.value for area in areas])))
     return Metrics(
         accuracy=fraction_of(true == guess, groups=codes),
-        majority=float(np.unique(true, return_counts=True)[1].max() / len(true)),
+        majority=float(np.bincount(true).max() / len(true)),
         balanced_accuracy=float(np.mean([row.sensitivity.value for row in rows if row.sensitivity.total])),
         by_class=rows,
         auc=auc,
-        log_loss=None if table is None else _log_loss(true, names, table),
+        log_loss=None if table is None else _log_loss(true, table),
     )
 
 
-def _column(table: Floats | None, place: int) -> Floats | None:
-    return None if table is None or place >= table.shape[1] else table[:, place]
-
-
-def _of_class(positive: Bools, called: Bools, score: Floats | None, groups: Codes | None) -> ClassMetrics:
-    fraction = partial(fraction_of, groups=groups)
+def _of_class(label: int, true: Codes, guess: Codes, table: Floats | None, groups: Codes | None) -> ClassMetrics:
+    fraction, positive, called = partial(fraction_of, groups=groups), true == label, guess == label
+    score = None if table is None or label >= table.shape[1] else table[:, label]
+    wrong = np.bincount(guess[positive & ~called], minlength=1)
     return ClassMetrics(
-        fraction(called, positive), fraction(~called, ~positive), fraction(positive, called),
-        fraction(~positive, ~called), None if score is None else roc_auc(positive, score, independent=groups is None),
-    )  # fmt: skip
+        sensitivity=fraction(called, positive),
+        specificity=fraction(~called, ~positive),
+        ppv=fraction(positive, called),
+        npv=fraction(~positive, ~called),
+        auc=None if score is None else roc_auc(positive, score, independent=groups is None),
+        mistaken_for=int(wrong.argmax()) if wrong.any() else None,
+    )
 
 
-def _log_loss(true: np.ndarray, names: np.ndarray, table: Floats) -> float:
-    place = {name: index for index, name in enumerate(names.tolist())}
-    columns = np.array([place[name] for name in true.tolist()])
-    known = columns < table.shape[1]
-    chosen = np.where(known, table[np.arange(len(true)), np.where(known, columns, 0)], 0.0)
+def _log_loss(true: Codes, table: Floats) -> float:
+    known = true < table.shape[1]
+    chosen = np.where(known, table[np.arange(len(true)), np.where(known, true, 0)], 0.0)
     return float(-np.log(np.maximum(chosen, SMALLEST)).mean())
 
 

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-import re
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import FoundModel, find_layer
-from lvq.inspection.certify import certified_accuracy, certified_radius
+from lvq.inspection.certify import certified_radius
 from lvq.inspection.importance import VariableImportances, variable_importances
 from lvq.model.links import Part
 from lvq.model.local_metrics import LocalDiagonal
 from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
-from lvq.plots import feature_names, group_names, lambda_matrix, prototype_names, relevance_profile
+from lvq.plots import feature_names, lambda_matrix, prototype_names, relevance_profile
+from lvq.plots.arrays import ordered_axis
 from lvq.rejection import RejectClassifier
 from lvq.rejection.classifier import TARGETS
 from lvq.rejection.guarantee import CertifiedPoint
 from lvq.reports.columns import Columns
+from lvq.reports.held_out import HeldOut
 from lvq.reports.metrics import Codes, Floats
 from lvq.reports.text import rounded
-from lvq.typing import JSONValue, Labels, MatrixLike
+from lvq.typing import JSONValue, MatrixLike
 
 MAX_FEATURES = 20  # in charts and tables
 MAX_MATRIX_FEATURES = 15  # in the heat map
 MAX_PROTOTYPES = 24
-MAX_MATRICES = 12
 N_RADII = 61
-RANGE_SAMPLES = 200  # samples that determine the largest radius
 MAX_HISTORY = 400  # points of the training history
 OUTSIDE = 1e-6  # of the range, that counts as outside
 # features with an order, as those of spectra
@@ -39,7 +37,6 @@ MIN_ORDERED = 20
 MIN_CORRELATION = 0.8  # median over neighbouring features
 MAX_CURVE_POINTS = 400
 MAX_CELLS = 60  # of Lambda, in each direction
-NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 
 
 @dataclass(frozen=True)
@@ -152,9 +149,9 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Matrix:
-    """Lambda divided by its trace, for the most relevant features of the model."""
+    """Lambda divided by its trace, for the most relevant features of the model; the mean of local matrices."""
 
-    label: str
+    is_mean: bool
     features: list[str]
     values: list[list[float]]
 
@@ -166,32 +163,34 @@ class Importance:
     n_features: int
     features: list[str]
     values: list[float]
-    n_rest: int
     rest: float
     intervals: Intervals | None
     n_model_features: int
-    matrices: list[Matrix]
+    matrix: Matrix | None
 
 
-def importance_of(
-    model: BaseEstimator, columns: Columns, X: MatrixLike, computed: VariableImportances | None = None
-) -> tuple[Importance | None, Floats | None]:
-    """Importances of the columns of X, in the order of the page and in that of the columns; None for Euclidean ones."""
-    if columns.model.relevance is None:
-        return None, None
-    found = variable_importances(model, X) if computed is None else computed
+def importances_of(held_out: HeldOut, X: MatrixLike, known: VariableImportances | None) -> VariableImportances | None:
+    """Importances of the columns of X; None for a Euclidean metric, in which all features have the same weight."""
+    if held_out.columns.model.relevance is None:
+        return None
+    return variable_importances(held_out.model, X) if known is None else known
+
+
+def importance_of(columns: Columns, found: VariableImportances | None) -> Importance | None:
+    """The importances as the page shows them."""
+    if found is None:
+        return None
     names = columns.all_names or found.names.tolist()
-    top, rest = found.order[:MAX_FEATURES], found.order[MAX_FEATURES:]
+    top = found.order[:MAX_FEATURES]
     return Importance(
         n_features=len(names),
         features=[names[k] for k in top],
         values=found.importances[top].tolist(),
-        n_rest=len(rest),
-        rest=float(found.importances[rest].sum()),
+        rest=float(found.importances[found.order[MAX_FEATURES:]].sum()),
         intervals=_intervals(found, names, top) if len(found.resampled) else None,
         n_model_features=columns.model.n_features,
-        matrices=_matrices(columns),
-    ), found.importances
+        matrix=None if columns.model.has_weights else _matrix(columns),
+    )
 
 
 def _intervals(found: VariableImportances, names: list[str], top: Codes) -> Intervals:
@@ -201,23 +200,16 @@ def _intervals(found: VariableImportances, names: list[str], top: Codes) -> Inte
     )  # fmt: skip
 
 
-def _matrices(columns: Columns) -> list[Matrix]:
-    """The shared matrix, or the mean over the prototypes and then the local ones."""
-    model, estimator = columns.model, columns.found.estimator
-    if model.has_weights:
-        return []
+def _matrix(columns: Columns) -> Matrix:
+    estimator, every = columns.found.estimator, feature_names(columns.estimator).tolist()
     shown = np.argsort(-relevance_profile(estimator), kind="stable")[:MAX_MATRIX_FEATURES]
-    every = feature_names(columns.estimator)
-    names = [columns.all_names[k] if len(columns.all_names) == len(every) else str(every[k]) for k in shown]
-    is_local = isinstance(model.metric, LocalMetric)
-    labelled = [("mean over the prototypes" if is_local else "all prototypes", lambda_matrix(estimator))]
-    if is_local:
-        local = zip(group_names(estimator), lambda_matrix(estimator, per_matrix=True))
-        labelled += [(str(name), one) for name, one in local]
-    return [
-        Matrix(label, names, rounded(matrix[np.ix_(shown, shown)] / np.trace(matrix)))
-        for label, matrix in labelled[: MAX_MATRICES + 1]
-    ]
+    names = columns.all_names if len(columns.all_names) == len(every) else every
+    matrix = lambda_matrix(estimator)
+    return Matrix(
+        is_mean=isinstance(columns.model.metric, LocalMetric),
+        features=[names[k] for k in shown],
+        values=rounded(matrix[np.ix_(shown, shown)] / np.trace(matrix)),
+    )
 
 
 # -- prototypes --------------------------------------------------------------------------------------------------------
@@ -259,11 +251,10 @@ class Prototypes:
         return any(note.endswith("missing") for row in self.notes for note in row)
 
 
-def prototypes_of(
-    columns: Columns, numbers: Floats, labels: Codes, winners: Codes, importances: Floats | None
-) -> Prototypes:
-    """Prototypes as the page shows them; `numbers` are the values of samples, `labels` the classes of prototypes."""
-    n_won = np.bincount(winners, minlength=len(labels))
+def prototypes_of(held_out: HeldOut, numbers: Floats, importances: VariableImportances | None) -> Prototypes:
+    """Prototypes as the page shows them; `numbers` are the values of the samples."""
+    columns, labels = held_out.columns, held_out.prototype_labels
+    n_won = np.bincount(held_out.winner, minlength=len(labels))
     shown = np.sort(np.argsort(-n_won, kind="stable")[:MAX_PROTOTYPES])
     shown = shown[np.argsort(labels[shown], kind="stable")].tolist()
     known = np.where(np.isnan(numbers).all(axis=0), 0.0, numbers)
@@ -283,10 +274,10 @@ def prototypes_of(
         n_features=len(columns.names),
         values=[[columns.prototype(j, k) for k in top] for j in shown],
         positions=[[round(columns.position(j, k, low[k], high[k]), 4) for k in top] for j in shown],
-        notes=[[columns.note(j, k) for k in top] for j in shown],
-        details=[[columns.detail(j, k) for k in top] for j in shown],
-        low=[None if columns.is_category(k) else columns.shown(k, float(low[k])) for k in top],
-        high=[None if columns.is_category(k) else columns.shown(k, float(high[k])) for k in top],
+        notes=[[columns.table.notes[j][k] for k in top] for j in shown],
+        details=[[columns.table.details[j][k] for k in top] for j in shown],
+        low=[None if columns.n_categories(k) else columns.shown(k, float(low[k])) for k in top],
+        high=[None if columns.n_categories(k) else columns.shown(k, float(high[k])) for k in top],
         n_categories=[columns.n_categories(k) for k in top],
         image_side=None if images is None else images[0],
         images=None if images is None else rounded(images[1][shown]),
@@ -296,10 +287,10 @@ def prototypes_of(
     )
 
 
-def _most_relevant(columns: Columns, low: Floats, high: Floats, importances: Floats | None) -> list[int]:
+def _most_relevant(columns: Columns, low: Floats, high: Floats, importances: VariableImportances | None) -> list[int]:
     """The most important columns; without importances those in which the prototypes differ most."""
     if importances is not None and columns.in_units:
-        size = importances[columns.places]
+        size = importances.importances[columns.places]
     else:
         values = columns.prototype_numbers()
         size = np.ptp(np.nan_to_num(values), axis=0) / np.where(high > low, high - low, 1.0)
@@ -311,7 +302,7 @@ def _beyond(columns: Columns, numbers: Floats) -> Floats:
     values = columns.prototype_numbers() if columns.in_units else columns.model.prototypes.astype(np.float64)
     low, high = np.nanmin(numbers, axis=0), np.nanmax(numbers, axis=0)
     beyond = np.nan_to_num(np.maximum(np.maximum(low - values, values - high), 0.0))
-    numeric = np.array([not columns.is_category(k) for k in range(len(columns.names))])
+    numeric = np.array([not columns.n_categories(k) for k in range(len(columns.names))])
     usable = np.broadcast_to((high > low) & numeric & columns.in_units, beyond.shape)
     return np.divide(beyond, high - low, out=np.zeros_like(beyond), where=usable)
 
@@ -324,6 +315,7 @@ class Curves:
     """Importances, prototypes and Lambda along the axis of features that have an order, as those of spectra."""
 
     title: str
+    features: list[str]
     positions: list[float]
     n_features: int
     importance: list[float] | None
@@ -332,27 +324,8 @@ class Curves:
     prototypes: list[list[float]]
     label: list[int]
     name: list[str]
-    edges: list[float] | None
     matrix: list[list[float]] | None
-
-
-def axis_of(names: Sequence[str]) -> tuple[str, list[float]] | None:
-    """Title and positions of features whose names are increasing or decreasing numbers; None for other names.
-
-    Examples
-    --------
-    >>> axis_of(["850 nm", "852 nm", "854.5 nm"]), axis_of(["width", "height"])
-    (('nm', [850.0, 852.0, 854.5]), None)
-    """
-    found = [NUMBER.findall(name) for name in names]
-    forms = {NUMBER.sub("#", name) for name in names}
-    if len(forms) != 1 or any(len(numbers) != 1 for numbers in found):
-        return None
-    positions = [float(numbers[0].replace(",", ".")) for numbers in found]
-    steps = np.diff(positions)
-    if not ((steps > 0).all() or (steps < 0).all()):
-        return None
-    return forms.pop().replace("#", " ").strip(" _-.:") or "feature", positions
+    matrix_features: list[str]
 
 
 def _neighbours_alike(values: Floats) -> bool:
@@ -362,46 +335,42 @@ def _neighbours_alike(values: Floats) -> bool:
     return bool(np.median(np.nanmean(standard[:, 1:] * standard[:, :-1], axis=0)) >= MIN_CORRELATION)
 
 
-def curves_of(
-    columns: Columns, raw: Floats, numbers: Floats, labels: Codes, importances: Floats | None
-) -> Curves | None:
-    """Curves along the axis; None where features have no order, or are pixels. `raw` are samples before the steps."""
-    names = columns.names if columns.in_units else columns.all_names
-    if len(names) < MIN_ORDERED or len(names) != len(columns.names) or len(raw) < 3 or columns.images() is not None:
+def curves_of(held_out: HeldOut, numbers: Floats, importances: VariableImportances | None) -> Curves | None:
+    """Curves along the axis; None where features have no order, or are pixels. `numbers` are values of the samples."""
+    columns, names = held_out.columns, held_out.columns.names
+    if columns.in_units is False and len(columns.all_names) == len(names):
+        names = columns.all_names  # a step such as SNV keeps the order of the columns
+    if len(names) < MIN_ORDERED or len(numbers) < 3 or columns.images() is not None:
         return None
-    axis = axis_of(names)
-    if axis is None or not _neighbours_alike(raw if raw.shape == numbers.shape else numbers):
+    axis = ordered_axis(names)
+    if axis is None or not _neighbours_alike(numbers):
         return None
-    title, positions = axis
     kept = np.unique(np.linspace(0, len(names) - 1, min(MAX_CURVE_POINTS, len(names))).astype(np.intp))
     low, high = np.nanquantile(numbers[:, kept], [0.01, 0.99], axis=0)
-    values = columns.prototype_numbers()[:, kept]
+    cells = np.array_split(np.arange(len(names)), min(MAX_CELLS, len(names)))
     square = not columns.model.has_weights and columns.model.relevance is not None
     square = square and columns.model.n_features == len(names)
-    edges, cells = _cells(lambda_matrix(columns.found.estimator), np.array(positions)) if square else (None, None)
-    every = None if importances is None or len(importances) < len(names) else importances[-len(names) :]
+    along = None if importances is None or len(importances.names) < len(names) else importances.importances
     return Curves(
-        title=title,
-        positions=rounded(np.array(positions)[kept]),
+        title=axis.title,
+        features=[names[k] for k in kept],
+        positions=rounded(np.array(axis.positions)[kept]),
         n_features=len(names),
-        importance=None if every is None else rounded(every[kept]),
+        importance=None if along is None else rounded(along[-len(names) :][kept]),
         low=rounded(low),
         high=rounded(high),
-        prototypes=rounded(values),
-        label=labels.tolist(),
+        prototypes=rounded(columns.prototype_numbers()[:, kept]),
+        label=held_out.prototype_labels.tolist(),
         name=prototype_names(columns.found.estimator).tolist(),
-        edges=edges,
-        matrix=cells,
+        matrix=_means(lambda_matrix(columns.found.estimator), cells) if square else None,
+        matrix_features=[names[cell[0]] for cell in cells],
     )
 
 
-def _cells(matrix: Floats, positions: Floats) -> tuple[list[float], list[list[float]]]:
-    """Lambda in cells of neighbouring features: the ends of the cells on the axis, and their mean entries."""
-    parts = np.array_split(np.arange(len(positions)), min(MAX_CELLS, len(positions)))
-    means = np.array([[matrix[np.ix_(rows, others)].mean() for others in parts] for rows in parts]) / np.trace(matrix)
-    middle = (positions[1:] + positions[:-1]) / 2
-    edges = np.concatenate((positions[:1], middle[[part[-1] for part in parts[:-1]]], positions[-1:]))
-    return rounded(edges), rounded(means)
+def _means(matrix: Floats, cells: list[Codes]) -> list[list[float]]:
+    """Mean entries of Lambda in cells of neighbouring features."""
+    means = [[matrix[np.ix_(rows, others)].mean() for others in cells] for rows in cells]
+    return rounded(np.array(means) / np.trace(matrix))
 
 
 # -- robustness and training -------------------------------------------------------------------------------------------
@@ -413,30 +382,30 @@ class Certified:
 
     unavailable: str | None
     n_samples: int = 0
-    radii: tuple[float, ...] = ()
-    accuracy: tuple[float, ...] = ()
+    radii: list[float] = field(default_factory=list)
+    accuracy: list[float] = field(default_factory=list)
 
 
-def certified_of(found: FoundModel, inputs: Floats, y: Labels, *, by_cost: bool) -> Certified:
-    """Certified accuracy of samples as they reach the model."""
-    if by_cost:
+def certified_of(held_out: HeldOut, rows: Codes) -> Certified:
+    """Certified accuracy of some samples as they reach the model."""
+    if held_out.costs is not None:
         return Certified(
             "a certificate is about the class of the nearest prototype, but the class with the least expected cost is "
             "predicted."
         )
-    known = ~np.isnan(inputs).any(axis=1)  # a radius is a change of all values
-    if not known.any():
+    rows = rows[~np.isnan(held_out.inputs[rows]).any(axis=1)]  # a radius is a change of all values
+    if not len(rows):
         return Certified("a certificate needs a sample without missing values, and each of these has some.")
     with warnings.catch_warnings():  # the inputs are arrays, also of a model that was fitted to a table
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
         try:
-            radius = certified_radius(found.estimator, inputs[known][:RANGE_SAMPLES])
+            radius = certified_radius(held_out.columns.found.estimator, held_out.inputs[rows])
         except ValueError as error:
             return Certified(str(error))
-        largest = float(radius[np.isfinite(radius)].max(initial=0.0))
-        radii = rounded(np.linspace(0, 1.05 * largest if largest > 0 else 1.0, N_RADII))
-        accuracy = certified_accuracy(found.estimator, inputs[known], y[known], radii)
-    return Certified(None, int(known.sum()), tuple(radii), tuple(accuracy.tolist()))
+    largest = float(radius[np.isfinite(radius)].max(initial=0.0))
+    radii = rounded(np.linspace(0, 1.05 * largest if largest > 0 else 1.0, N_RADII))
+    correct = held_out.correct[rows]
+    return Certified(None, len(rows), radii, [float((correct & (radius >= size)).mean()) for size in radii])
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,13 @@ import numpy as np
 
 from lvq._files import write_atomically
 from lvq.reports import charts, text
-from lvq.reports.summary import Report, guarantee_sentence
+from lvq.reports.summary import Report
+from lvq.reports.verdict import guarantee_sentence
 from lvq.typing import JSONValue
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-NEGATIVE, POSITIVE = (213, 94, 0), (0, 114, 178)  # colours that colour-blind readers can distinguish
+    from matplotlib.colors import Colormap
 
 
 def render(report: Report) -> str:
@@ -52,6 +52,7 @@ def render(report: Report) -> str:
     >>> page.startswith("<!DOCTYPE html>"), len(page) < 5e6
     (True, True)
     """
+    _import("matplotlib", "matplotlib")  # of the charts
     # the parts that the page's script reads
     data = {
         "classes": report.data.classes, "variables": report.data.variables, "n_samples": report.data.n_samples,
@@ -65,6 +66,7 @@ def render(report: Report) -> str:
         library=drawing_library(),
         data=json_for_html(text.to_json(data)),
         charts=json_for_html(charts.specifications(report)),
+        drawings=charts.drawings(report),
         image_uri=image_uri,
         signed_image_uri=signed_image_uri,
         symbol=charts.symbol,
@@ -123,21 +125,18 @@ def image_uri(values: Sequence[float], side: int, value_range: Sequence[float]) 
     >>> image_uri([0.0, 1.0, 2.0, 3.0], 2, (0.0, 3.0))[:22]
     'data:image/png;base64,'
     """
-    low, high = value_range
-    darkness = (np.clip(np.asarray(values, dtype=np.float64), low, high) - low) / ((high - low) or 1.0)
-    return _png_uri(255 - np.round(255 * darkness).reshape(side, side))
+    return _png_uri(values, side, value_range, "gray_r")
 
 
 def signed_image_uri(values: Sequence[float], side: int) -> str:
-    """An image of values between -1 (orange) and 1 (blue), with 0 white."""
-    pixels = np.clip(np.asarray(values, dtype=np.float64), -1, 1)[:, None]
-    colour = np.where(pixels < 0, np.array(NEGATIVE), np.array(POSITIVE))
-    return _png_uri(np.round(255 + (colour - 255) * np.abs(pixels)).reshape(side, side, 3))
+    """An image of values between -1 (orange) and 1 (blue), with 0 transparent."""
+    return _png_uri(values, side, (-1, 1), charts.signed_colours())
 
 
-def _png_uri(pixels: np.ndarray) -> str:
-    file = BytesIO()
-    _import("PIL.Image", "Pillow").fromarray(pixels.astype(np.uint8)).save(file, format="PNG", optimize=True)
+def _png_uri(values: Sequence[float], side: int, value_range: Sequence[float], colours: str | Colormap) -> str:
+    file, pixels = BytesIO(), np.reshape(values, (side, side))
+    low, high = value_range
+    _import("matplotlib.image", "matplotlib").imsave(file, pixels, vmin=low, vmax=high, cmap=colours, format="png")
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode("ascii")
 
 

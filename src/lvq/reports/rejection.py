@@ -10,25 +10,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from lvq.reports.held_out import HeldOut
 from lvq.reports.metrics import Bools, Codes, Floats
 
 MAX_POINTS = 101
-MAX_CONFUSION_CLASSES = 20  # with more classes each has one row of totals instead of a confusion matrix
-MAX_CLASS_ROWS = 60
+MAX_CONFUSION_CLASSES = 20  # with more classes there is no confusion matrix
 MIN_ACCEPTED = 10  # accepted samples below which an accuracy is not meaningful
 STAYS = ("outlier", "unknown category")  # reasons that do not depend on the threshold
-
-
-@dataclass(frozen=True)
-class ClassRow:
-    """Correct, wrong and rejected samples of a class at each point; label None for all other classes together."""
-
-    label: int | None
-    counts: list[list[int]]
-    most_frequent_error: int | None
 
 
 @dataclass(frozen=True)
@@ -43,11 +35,18 @@ class Rejection:
     threshold: list[float | None]
     reasons: dict[str, int]
     confusion: list[list[list[int]]] | None  # rows true, columns predicted, the last column rejected
-    by_class: list[ClassRow] | None
 
 
-def operating_points(certainty: Floats, reason: np.ndarray) -> tuple[Bools, list[float | None], int]:
-    """Masks of accepted samples, their thresholds, and the point that the model itself uses.
+class OperatingPoints(NamedTuple):
+    """Masks of accepted samples, their thresholds, and the point that the model itself uses."""
+
+    accepted: Bools  # (n_points, n_samples)
+    thresholds: list[float | None]
+    fitted: int
+
+
+def operating_points(certainty: Floats, reason: np.ndarray) -> OperatingPoints:
+    """The operating points of the slider.
 
     Examples
     --------
@@ -66,7 +65,7 @@ def operating_points(certainty: Floats, reason: np.ndarray) -> tuple[Bools, list
     kept = [(mask, level) for mask, level in every if mask.sum() >= fewest or np.array_equal(mask, own)]
     kept.sort(key=lambda point: -int(point[0].sum()))
     accepted = np.stack([mask for mask, _ in kept])
-    return accepted, [level for _, level in kept], int((accepted == own).all(axis=1).argmax())
+    return OperatingPoints(accepted, [level for _, level in kept], int((accepted == own).all(axis=1).argmax()))
 
 
 def toggles(accepted: Bools) -> list[list[int]]:
@@ -81,24 +80,20 @@ def toggles(accepted: Bools) -> list[list[int]]:
     return [(np.flatnonzero(changes[:, column]) + 1).tolist() for column in range(accepted.shape[1])]
 
 
-def rejection_of(
-    accepted: Bools, thresholds: list[float | None], fitted: int, reason: np.ndarray, y: Codes, predicted: Codes,
-    n_classes: int,
-) -> Rejection:  # fmt: skip
-    """Coverage, accuracy and counts at every operating point; `y` and `predicted` are class indices."""
-    n_accepted = accepted.sum(axis=1)
-    n_correct = (accepted & (predicted == y)).sum(axis=1)
-    square = n_classes <= MAX_CONFUSION_CLASSES
+def rejection_of(held_out: HeldOut, points: OperatingPoints) -> Rejection:
+    """Coverage, accuracy and counts at every operating point."""
+    accepted, y, predicted, n_classes = points.accepted, held_out.y, held_out.predicted, len(held_out.labels)
+    n_accepted, n_correct = accepted.sum(axis=1), (accepted & held_out.correct).sum(axis=1)
+    square, reasons = n_classes <= MAX_CONFUSION_CLASSES, held_out.reason[~held_out.accepted]
     return Rejection(
-        fitted=fitted,
+        fitted=points.fitted,
         n_accepted=n_accepted.tolist(),
         n_errors=(n_accepted - n_correct).tolist(),
         coverage=(n_accepted / len(y)).tolist(),
         accuracy=[int(k) / int(n) if n else None for k, n in zip(n_correct, n_accepted)],
-        threshold=thresholds,
-        reasons=dict(Counter(reason[reason != ""].tolist()).most_common()),
+        threshold=points.thresholds,
+        reasons=dict(Counter(reasons.tolist()).most_common()),
         confusion=[_confusion(mask, y, predicted, n_classes) for mask in accepted] if square else None,
-        by_class=None if square else _by_class(accepted, y, predicted, n_classes),
     )
 
 
@@ -106,20 +101,3 @@ def _confusion(accepted: Bools, y: Codes, predicted: Codes, n_classes: int) -> l
     column = np.where(accepted, predicted, n_classes)
     counts = np.bincount(y * (n_classes + 1) + column, minlength=n_classes * (n_classes + 1))
     return counts.reshape(n_classes, n_classes + 1).tolist()
-
-
-def _by_class(accepted: Bools, y: Codes, predicted: Codes, n_classes: int) -> list[ClassRow]:
-    """The classes with most errors, and the others in one row."""
-    correct = y == predicted
-    table = np.stack([
-        [np.bincount(y[part], minlength=n_classes) for part in (mask & correct, mask & ~correct, ~mask)]
-        for mask in accepted
-    ])  # points x (correct, wrong, rejected) x classes  # fmt: skip
-    order = np.argsort(-table[0, 1], kind="stable")
-    rows = []
-    for k in order[:MAX_CLASS_ROWS].tolist():
-        errors = predicted[(y == k) & ~correct]
-        rows.append(ClassRow(k, table[:, :, k].tolist(), int(np.bincount(errors).argmax()) if len(errors) else None))
-    if n_classes > MAX_CLASS_ROWS:
-        rows.append(ClassRow(None, table[:, :, order[MAX_CLASS_ROWS:]].sum(axis=2).tolist(), None))
-    return rows

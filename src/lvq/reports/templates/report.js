@@ -4,7 +4,7 @@
   const read = (id) => JSON.parse(byId(id).textContent);
   const data = read("data"), charts = read("charts"), views = {};
   const { rejection, points, prototypes, classes, variables } = data;
-  const slider = byId("position"), only = byId("only"), sample = byId("sample"), matrix = byId("matrix");
+  const slider = byId("position"), only = byId("only"), sample = byId("sample");
   const order = points.true.map((_, k) => k).sort((a, b) => points.certainty[a] - points.certainty[b] || a - b);
   let selected = null;
 
@@ -48,10 +48,8 @@
   }
 
   function showCounts(at) {
-    const table = byId("confusion") || byId("by-class");
-    const counts = rejection.confusion ? rejection.confusion[at] : rejection.by_class.map((row) => row.counts[at]);
-    for (const cell of table.querySelectorAll("td[data-row]")) {
-      const row = counts[cell.dataset.row], number = row[cell.dataset.column];
+    for (const cell of document.querySelectorAll("#confusion td[data-row]")) {
+      const row = rejection.confusion[at][cell.dataset.row], number = row[cell.dataset.column];
       cell.textContent = count(number);
       cell.style.setProperty("--fraction", number / Math.max(1, row.reduce((sum, each) => sum + each, 0)));
     }
@@ -119,7 +117,6 @@
   // -- drawing ------------------------------------------------------------------------------------------------------------
 
   function reduceSize(name, spec) {
-    spec.config.axis.labelLimit = 110;
     if (name !== "map") return;
     spec.layer[1].mark.size = 24;
     spec.layer[2].layer[0].mark.size = 130;
@@ -147,8 +144,6 @@
     const k = order[Number(sample.value) - 1];
     if (k !== undefined) select(`s${k}`);
   });
-  if (matrix) matrix.addEventListener("change", () =>
-    views.matrix.data("cells", charts.matrix.usermeta.cells[Number(matrix.value)]).run());
 
   byId("print-summary").addEventListener("click", () => {
     document.documentElement.dataset.print = "summary";

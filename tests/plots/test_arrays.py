@@ -1,4 +1,4 @@
-"""Steps of a pipeline are inverted, and features keep their names."""
+"""What a model has learned, as arrays, alone or wrapped; prototypes in the units of X; pixels and ordered features."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -18,10 +19,21 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from lvq import GLVQ, RejectClassifier
+from lvq import GLVQ, LGMLVQ, RejectClassifier
 from lvq.estimators.find_model import need_model
 from lvq.inspection.columns import to_original_units
-from lvq.plots import feature_names, prototypes_in_units
+from lvq.model.relevance import Matrix
+from lvq.plots import (
+    feature_names,
+    group_names,
+    lambda_matrix,
+    plane,
+    prototype_names,
+    prototypes_in_units,
+    relevance_profile,
+)
+from lvq.plots.arrays import completed, estimator_name, model_inputs, ordered_axis, pixel_places
+from lvq.solvers.lbfgs import LBFGS
 
 SCALERS = [
     StandardScaler(),
@@ -36,6 +48,71 @@ SCALERS = [
 ]
 
 
+def test_inputs_of_the_model_give_its_predictions(data, model):
+    X, _ = data
+    found = need_model(model, "a test")
+    assert (found.model.predict(model_inputs(found, X)) == model.predict(X)).all()
+
+
+def test_relevances_are_the_diagonal_of_lambda(model):
+    diagonal = np.diagonal(lambda_matrix(model, per_matrix=True), axis1=1, axis2=2)
+    profile = relevance_profile(model, per_matrix=True)
+    assert_allclose(profile, diagonal / diagonal.sum(axis=1, keepdims=True))
+    assert_allclose(profile.sum(axis=1), 1)
+
+
+def test_the_default_is_the_mean_over_the_prototypes(data):
+    X, y = data
+    model = LGMLVQ(n_prototypes={0: 3, 1: 1, 2: 1}, random_state=0, solver=LBFGS(tol=0.5)).fit(X, y)
+    assert_allclose(
+        relevance_profile(model, values="lambda"), np.array([3, 1, 1]) / 5 @ relevance_profile(model, per_matrix=True)
+    )
+    assert_allclose(lambda_matrix(model), np.tensordot([0.6, 0.2, 0.2], model.lambda_, axes=1))
+
+
+def test_lambda_measures_the_distances_of_the_model(data, model):
+    found = need_model(model, "a test")
+    Z, inner = model_inputs(found, data[0]), found.model
+    matrices = lambda_matrix(model, per_matrix=True)[inner.group]
+    differences = Z[:, None] - inner.prototypes[None]
+    expected = np.einsum("ijk,jkl,ijl->ij", differences, matrices, differences)
+    assert_allclose(expected, inner.distances(Z), atol=1e-8)
+
+
+def test_names_of_local_matrices(data, fitted):
+    X, y = data
+    assert group_names(fitted["matrix"]).tolist() == [""]
+    assert group_names(fitted["local by class"]).tolist() == ["0", "1", "2"]
+    assert group_names(fitted["local by prototype"]).tolist()[:3] == ["0, 1 of 2", "0, 2 of 2", "1, 1 of 2"]
+    single = LGMLVQ(relevance=Matrix(local="prototype"), random_state=0).fit(X, np.array(["a", "b", "c"])[y])
+    assert group_names(single).tolist() == ["a", "b", "c"]
+
+
+def test_names_of_prototypes(fitted):
+    assert prototype_names(fitted["matrix"]).tolist() == ["0", "1", "2"]
+    assert prototype_names(fitted["plain"], ["x", "y", "z"]).tolist()[-1] == "z, 2 of 2"
+
+
+def test_names_of_estimators(data, fitted):
+    assert estimator_name(fitted["pipeline"]) == "GMLVQ"
+    assert estimator_name(fitted["pipeline around reject"]) == "RejectClassifier"
+    search = GridSearchCV(make_pipeline(StandardScaler(), GLVQ(random_state=0)), {"glvq__n_prototypes": [1]}, cv=2)
+    assert estimator_name(search.fit(*data)) == "GLVQ"
+
+
+def test_a_missing_value_is_that_of_the_nearest_prototype():
+    X = np.array([[0.0, 0.0], [0.0, 2.0], [6.0, 5.0], [6.0, 7.0]])
+    model = GLVQ(missing="ignore", random_state=0).fit(X, [0, 0, 1, 1])
+    Z = completed(model.model_, np.array([[1.0, np.nan], [np.nan, 6.0], [5.0, 4.0]]))
+    np.testing.assert_array_equal(Z[0], [1.0, model.prototypes_[0, 1]])
+    np.testing.assert_array_equal(Z[1], [model.prototypes_[1, 0], 6.0])
+    np.testing.assert_array_equal(Z[2], [5.0, 4.0])
+    np.testing.assert_allclose(plane(model, [[1.0, np.nan]]).points, plane(model, Z[:1]).points)
+
+
+# -- the units of X ----------------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("scaler", SCALERS, ids=lambda step: type(step).__name__)
 def test_inverted(data, scaler):
     X, y = data
@@ -43,10 +120,6 @@ def test_inverted(data, scaler):
     values = prototypes_in_units(model)
     assert_allclose(model[:-1].transform(values), model[-1].prototypes_, atol=1e-6)
     assert_allclose(prototypes_in_units(RejectClassifier(model, cv="prefit").fit(X, y)), values)
-
-
-def test_prototypes_without_steps(fitted):
-    assert_allclose(prototypes_in_units(fitted["matrix"]), fitted["matrix"].prototypes_)
 
 
 def test_removed_features_are_nan(data):
@@ -76,11 +149,6 @@ def test_names_of_tables(data):
     tables = make_pipeline(StandardScaler(), PCA(2), GLVQ(random_state=0)).set_output(transform="pandas").fit(X, y)
     assert feature_names(tables).tolist() == ["pca0", "pca1"]
     assert feature_names(tables, original=True).tolist() == X.columns.tolist()
-
-
-def test_names_after_a_step_without_names(data):
-    model = make_pipeline(FunctionTransformer(np.arcsinh), GLVQ(random_state=0)).fit(*data)
-    assert len(feature_names(model)) == 4
 
 
 @pytest.fixture
@@ -147,3 +215,51 @@ def test_indicators_of_a_first_imputer_stay(data):
     assert feature_names(model, original=True)[-1] == "missingindicator_feature 1"
     inside = make_pipeline(StandardScaler(), SimpleImputer(add_indicator=True), GLVQ(random_state=0)).fit(X, y)
     assert prototypes_in_units(inside).shape == (3, 4)
+
+
+# -- pixels and features with an order ---------------------------------------------------------------------------------
+
+
+def side(names):
+    found = pixel_places(names)
+    return None if found is None else found.side
+
+
+def test_pixels_by_their_names():
+    assert side([f"pixel_{row}_{column}" for row in range(8) for column in range(8)]) == 8
+    assert side([f"feature {k}" for k in range(784)]) == 28
+    assert side(["age", "height"] + [f"v{k}" for k in range(62)]) is None
+    assert side([f"v{k}" for k in range(30)]) is None
+    assert side([str(k) for k in range(256)]) == 16
+    assert side([f"r{row}c{column}" for row in range(8) for column in range(8)]) == 8
+    assert side([f"abs_{k:03}" for k in range(100)]) is None  # a spectrum
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("kind", ["pairs", "numbers"])
+def test_places_of_pixels_where_some_are_left_out(first, kind):
+    """Constant pixels at the edges and inside; the others are at their places."""
+    kept = np.setdiff1d(np.arange(64), [0, 7, 20])
+    if kind == "pairs":
+        names = [f"pixel_{k // 8 + first}_{k % 8 + first}" for k in kept]
+    else:
+        names = [f"pixel{k + first}" for k in kept]
+    found = pixel_places(names)
+    assert found.side == 8
+    assert found.places.tolist() == kept.tolist()
+    image = found.whole(np.ones((1, len(kept))))
+    assert np.flatnonzero(image[0]).tolist() == kept.tolist()
+
+
+def test_no_places_for_other_features():
+    assert pixel_places([f"band_{k}" for k in range(60)]) is None
+    assert pixel_places([f"channel {k // 6} band {k % 6}" for k in range(60)]) is None  # far from a square
+    assert pixel_places([f"pixel_{k}" for k in range(0, 600, 10)]) is None  # most pixels are missing
+    assert pixel_places(["width", "height"]) is None
+
+
+def test_features_with_an_order():
+    assert ordered_axis(["band_001", "band_002"]).title == "band"
+    assert ordered_axis(["9,5 nm", "9 nm"]).positions == [9.5, 9.0]
+    assert ordered_axis(["2 nm", "1 nm", "3 nm"]) is None
+    assert ordered_axis(["1 nm", "2 um"]) is None

@@ -1,13 +1,16 @@
 """What a fitted model has learned, as arrays: relevances, matrices, prototypes, and their names.
 
 Every function takes a model of this library, alone or in a Pipeline, a search, a FrozenEstimator or a
-`RejectClassifier`. A model with local matrices has several groups of prototypes, one for each matrix.
+`RejectClassifier`. A model with local matrices has several groups of prototypes, one for each matrix. The last part
+finds out from names whether features are the pixels of an image, or have an order as wavelengths have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+import re
+from collections.abc import Iterable, Sequence
+from math import ceil, isqrt, sqrt
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,12 +18,16 @@ from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import FoundModel, find_layer, last_step, need_model
 from lvq.inspection.columns import names_of_features, to_original_units
-from lvq.inspection.steps import Floats, Names
+from lvq.inspection.steps import Floats, Names, default_names
 from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import as_numpy, require_dense
 from lvq.rejection.classifier import RejectClassifier
 from lvq.typing import Labels
+
+Values = Literal["importance", "lambda"]
+NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+SMALLEST_SIDE = 8  # of an image
 
 
 def estimator_name(estimator: BaseEstimator) -> str:
@@ -36,7 +43,7 @@ def model_inputs(found: FoundModel, X: ArrayLike) -> Floats:
 
 
 def completed(model: PrototypeModel, inputs: Floats) -> Floats:
-    """Samples with each missing value replaced by that of their nearest prototype, which a place in a plot needs.
+    """Samples with each missing value replaced by that of their nearest prototype.
 
     That is how the distances of a model with ``missing="ignore"`` count it: as no difference.
 
@@ -55,7 +62,7 @@ def completed(model: PrototypeModel, inputs: Floats) -> Floats:
     return np.where(missing, model.prototypes[winner], inputs)
 
 
-Values = Literal["importance", "lambda"]
+# -- relevances and matrices -------------------------------------------------------------------------------------------
 
 
 def relevance_profile(estimator: BaseEstimator, *, values: Values | None = None, per_matrix: bool = False) -> Floats:
@@ -92,7 +99,6 @@ def relevance_profile(estimator: BaseEstimator, *, values: Values | None = None,
     """
     model = need_model(estimator, "relevance_profile").model
     if chosen_values("relevance_profile", model, values, per_matrix=per_matrix) == "importance":
-        assert model.importances is not None
         return np.array(model.importances)
     rows = np.array([(np.atleast_2d(omega) ** 2).sum(axis=0) for omega in _matrices(model)])
     rows /= rows.sum(axis=1, keepdims=True)
@@ -101,22 +107,18 @@ def relevance_profile(estimator: BaseEstimator, *, values: Values | None = None,
 
 def chosen_values(purpose: str, model: PrototypeModel, values: str | None, *, per_matrix: bool = False) -> Values:
     """What is shown, by the parameter `values`; ValueError where the model does not have it."""
-    if values is None:
-        return "lambda" if per_matrix or model.importances is None else "importance"
-    if values == "lambda":
-        return "lambda"
-    if values != "importance":
-        raise ValueError(f"values of {purpose} must be 'importance', 'lambda' or None, got {values!r}.")
+    available: tuple[Values, ...] = ("importance", "lambda")
+    reason = ""
     if per_matrix:
-        raise ValueError(
-            f"values of {purpose} must be 'lambda' for single matrices, got 'importance', which is of the whole model."
-        )
-    if model.importances is None:
-        raise ValueError(
-            f"values of {purpose} must be 'lambda' for this model, got 'importance': it has no relevances, or was "
-            "trained by partial_fit; lvq.variable_importances(model, X) computes importances from samples."
-        )
-    return "importance"
+        available, reason = ("lambda",), " for single matrices: importances are of the whole model"
+    elif model.importances is None:
+        reason = " for this model, which has no relevances, or was trained by partial_fit; use variable_importances"
+        available = ("lambda",)
+    if values is None:
+        return available[0]
+    if values not in available:
+        raise ValueError(f"values of {purpose} must be one of {available}{reason}; got {values!r}.")
+    return values
 
 
 def lambda_matrix(estimator: BaseEstimator, *, per_matrix: bool = False) -> Floats:
@@ -164,13 +166,15 @@ def _matrices(model: PrototypeModel) -> list[np.ndarray]:
 
 
 def _first_of_groups(model: PrototypeModel) -> NDArray[np.intp]:
-    """Index of the first prototype of each group."""
     return np.flatnonzero(np.diff(model.group, prepend=-1))
 
 
 def _mean(model: PrototypeModel, per_group: Floats) -> Floats:
     """Mean over the prototypes of something that each group has."""
     return per_group[0] if len(per_group) == 1 else np.average(per_group, axis=0, weights=np.bincount(model.group))
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
 
 
 def group_names(estimator: BaseEstimator, class_names: Sequence[object] | Labels | None = None) -> Names:
@@ -198,15 +202,28 @@ def group_names(estimator: BaseEstimator, class_names: Sequence[object] | Labels
     model = need_model(estimator, "group_names").model
     if not isinstance(model.metric, LocalMetric):
         return np.array([""])
-    labels = group_classes(model)
+    labels = model.labels[_first_of_groups(model)]
     if len(np.unique(labels)) < len(labels):
         return prototype_names(estimator, class_names)
     return np.array([str((model.classes if class_names is None else class_names)[label]) for label in labels])
 
 
-def group_classes(model: PrototypeModel) -> NDArray[np.intp]:
-    """Class index of each local matrix."""
-    return model.labels[_first_of_groups(model)]
+def group_index(caller: str, estimator: BaseEstimator, group: int | str) -> int:
+    """Index of a local matrix, from its index or its name."""
+    names = group_names(estimator).tolist()
+    if names == [""]:
+        raise ValueError(
+            f"group of {caller} selects one of several local matrices, but {type(estimator).__name__} has one metric "
+            "for all prototypes; leave it None."
+        )
+    if isinstance(group, str) and group in names:
+        return names.index(group)
+    if isinstance(group, int | np.integer) and -len(names) <= group < len(names):
+        return int(group) % len(names)
+    raise ValueError(
+        f"group of {caller} must be an index from 0 to {len(names) - 1} or one of {names[:10]}"
+        f"{', ...' if len(names) > 10 else ''}, got {group!r}."
+    )
 
 
 def prototype_names(estimator: BaseEstimator, class_names: Sequence[object] | Labels | None = None) -> Names:
@@ -290,3 +307,92 @@ def feature_names(estimator: BaseEstimator, *, original: bool = False) -> Names:
     if original:
         return to_original_units(found, found.model.prototypes[:1], "feature_names").names
     return names_of_features(found)
+
+
+def given_or_own(caller: str, parameter: str, given: Sequence[object] | Labels | None, own: Labels) -> Labels:
+    """The names given for classes or features, if there is one for each, else the model's own."""
+    if given is not None and len(given) != len(own):
+        raise ValueError(
+            f"{parameter} of {caller} must have one name for each of the {len(own)} "
+            f"{'classes' if parameter == 'class_names' else 'features'}, got {len(given)}."
+        )
+    return own if given is None else np.asarray(given, dtype=np.str_)
+
+
+# -- pixels and features with an order ---------------------------------------------------------------------------------
+
+
+class PixelPlaces(NamedTuple):
+    """Side of a square image, and the place of each feature in it, counted row by row."""
+
+    side: int
+    places: NDArray[np.intp]
+
+    def whole(self, values: Floats, missing: float = 0.0) -> Floats:
+        """Whole images of the features, with a given value for pixels that are no features."""
+        images = np.full((len(values), self.side**2), missing)
+        images[:, self.places] = values
+        return images
+
+
+def pixel_places(names: Iterable[str]) -> PixelPlaces | None:
+    """Where the features are in a square image; None for features that are not the pixels of one.
+
+    Pixels are features without names, features with "pixel" in their names, or features numbered by row and column.
+    Other numbered features, such as the bands of a spectrum, are not. Up to a half of the pixels of numbered ones may
+    be left out, as constant ones are.
+
+    Examples
+    --------
+    >>> pixel_places([f"pixel_{k // 8}_{k % 8}" for k in range(1, 64)]).places[:3].tolist()
+    [1, 2, 3]
+    >>> pixel_places([f"feature {k}" for k in range(64)]).side, pixel_places([f"band_{k}" for k in range(64)])
+    (8, None)
+    """
+    names = list(names)
+    forms = {re.sub(r"\d+", "#", name.lower()) for name in names}
+    form = forms.pop() if len(forms) == 1 else ""
+    if form in ("#", default_names(1)[0].replace("0", "#")):
+        side, places = isqrt(len(names)), np.arange(len(names))
+        return PixelPlaces(side, places) if side >= SMALLEST_SIDE and side**2 == len(names) else None
+    pairs = form.count("#") == 2
+    if not pairs and not (form.count("#") == 1 and ("pix" in form or "px" in form)):
+        return None
+    numbers = np.array([[int(number) for number in re.findall(r"\d+", name)] for name in names])
+    if pairs:
+        numbers -= 0 if (numbers == 0).any() else 1  # rows and columns are counted from 0 or from 1
+        rows, columns = numbers.max(axis=0).tolist()
+        side = max(rows, columns) + 1 if abs(rows - columns) <= 2 else 0
+        places = numbers @ [side, 1]
+    else:
+        side = ceil(sqrt(numbers.max()))
+        places = numbers[:, 0] - (1 if numbers.max() == side**2 else 0)  # counted from 1 where the last one shows it
+    if side < SMALLEST_SIDE or 2 * len(names) < side**2 or len(np.unique(places)) < len(names):
+        return None
+    return PixelPlaces(side, places)
+
+
+class OrderedAxis(NamedTuple):
+    """The unit or prefix of features with an order, and the number of each."""
+
+    title: str
+    positions: list[float]
+
+
+def ordered_axis(names: Sequence[str]) -> OrderedAxis | None:
+    """The axis of features whose names are increasing or decreasing numbers; None for other names.
+
+    Examples
+    --------
+    >>> tuple(ordered_axis(["850 nm", "852 nm", "854.5 nm"])), ordered_axis(["width", "height"])
+    (('nm', [850.0, 852.0, 854.5]), None)
+    """
+    numbers = [NUMBER.findall(name) for name in names]
+    forms = {NUMBER.sub("#", name) for name in names}
+    if len(forms) != 1 or any(len(found) != 1 for found in numbers):
+        return None
+    positions = [float(found[0].replace(",", ".")) for found in numbers]
+    steps = np.diff(positions)
+    if not ((steps > 0).all() or (steps < 0).all()):
+        return None
+    return OrderedAxis(forms.pop().replace("#", " ").strip(" _-.:") or "feature", positions)

@@ -51,18 +51,15 @@ def test_max_features_keeps_the_order(fitted):
     assert_allclose(display.image_.get_array(), model.lambda_[np.ix_(best, best)])
 
 
-def test_image_kwargs(fitted):
-    from matplotlib.colors import LogNorm
-
-    display = LambdaDisplay.from_estimator(
-        fitted["relevances"], colorbar=False, image_kwargs={"norm": LogNorm(1e-6, 1), "cmap": "viridis"}
-    )
-    assert display.colorbar_ is None
-    assert display.image_.get_cmap().name == "viridis"
+def test_ordered_features_have_their_numbers():
+    names = [f"{850 + 2 * k} nm" for k in range(50)]
+    display = LambdaDisplay(matrix=np.eye(50), feature_names=names).plot()
+    display.figure_.canvas.draw()
+    shown = [label.get_text() for label in display.ax_.get_xticklabels() if label.get_text()]
+    assert shown[:3] == ["850", "870", "890"]
+    assert display.ax_.get_xlabel() == display.ax_.get_ylabel() == "nm"
 
 
 def test_wrong_parameters(fitted):
-    with pytest.raises(ValueError, match=r"max_features of LambdaDisplay.plot must be 1 or more, or None, got 0"):
-        LambdaDisplay.from_estimator(fitted["matrix"], max_features=0)
     with pytest.raises(ValueError, match="group of LambdaDisplay must be an index from 0 to 2"):
         LambdaDisplay.from_estimator(fitted["local by class"], group=3)

@@ -1,4 +1,4 @@
-"""The curve of any classifier, and of a RejectClassifier with its own thresholds."""
+"""Curves of accuracy and coverage, of certified accuracy, and of the training cost."""
 
 import re
 
@@ -6,16 +6,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, RejectClassifier
-from lvq.plots import AccuracyRejectDisplay
+from lvq import GLVQ, RejectClassifier, certified_accuracy, certified_radius
+from lvq.estimators.find_model import need_model
+from lvq.plots import AccuracyRejectDisplay, CertifiedAccuracyDisplay, LossCurveDisplay
 from lvq.rejection import accuracy_reject_curve, area_under_curve, certainty
-from lvq.rejection.curves import AccuracyRejectCurve, accuracy_at, average_curves, path_curve
+from lvq.rejection.curves import AccuracyRejectCurve, accuracy_at, path_curve
 
 plt = pytest.importorskip("matplotlib.pyplot")
+
+# -- accuracy and coverage ---------------------------------------------------------------------------------------------
 
 
 def assert_curve(display, curve):
@@ -23,7 +25,7 @@ def assert_curve(display, curve):
     assert_allclose(display.line_.get_ydata(), curve.accuracy)
 
 
-def test_model(data, fitted):
+def test_the_curve_of_a_model(data, fitted):
     X, y = data
     model = fitted["pipeline"]
     curve = accuracy_reject_curve(certainty(model, X), model.predict(X) == y)
@@ -81,43 +83,56 @@ def test_another_measure(data):
     assert_curve(display, expected)
 
 
-def test_from_predictions():
-    display = AccuracyRejectDisplay.from_predictions(["a", "b", "b"], ["a", "a", "b"], [0.9, 0.1, 0.5], name="given")
-    assert_curve(display, accuracy_reject_curve([0.9, 0.1, 0.5], [True, False, True]))
-    assert display.name == "given"
+# -- robustness --------------------------------------------------------------------------------------------------------
 
 
-def test_from_folds(data):
+def values_at(display, sizes):
+    """Values of the step function that is drawn: those of the next step to the right."""
+    x, y = display.line_.get_xdata(), display.line_.get_ydata()
+    return y[np.minimum(np.searchsorted(x, sizes, side="left"), len(x) - 1)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "norm"), [("plain", 1), ("pipeline", np.inf), ("local by class", 2), ("reject around a pipeline", 2)]
+)
+def test_the_curve_is_the_certified_accuracy(data, fitted, kind, norm):
     X, y = data
-    results = cross_validate(GLVQ(random_state=0), X, y, cv=5, return_estimator=True, return_indices=True)
-    curves = [
-        accuracy_reject_curve(certainty(model, X[test]), model.predict(X[test]) == y[test])
-        for model, test in zip(results["estimator"], results["indices"]["test"])
-    ]
-    display, mean = AccuracyRejectDisplay.from_cv_results(results, X, y), average_curves(curves)
-    assert_curve(display, mean)
-    assert_allclose(display.standard_deviation, mean.standard_deviation)
-    assert display.band_ is not None
-    assert_allclose(display.area, np.mean([area_under_curve(curve) for curve in curves]))
+    sizes = np.sort(np.append(np.linspace(0, 4, 60), certified_radius(fitted[kind], X[:30], norm)))
+    display = CertifiedAccuracyDisplay.from_estimator(fitted[kind], X, y, norm=norm)
+    assert_allclose(values_at(display, sizes), certified_accuracy(fitted[kind], X, y, sizes, norm))
+    assert display.line_.get_drawstyle() == "steps-pre"
 
 
-def test_folds_without_models(data):
-    with pytest.raises(ValueError, match="return_estimator=True and return_indices=True"):
-        AccuracyRejectDisplay.from_cv_results(cross_validate(GLVQ(), *data, cv=2), *data)
+# -- training ----------------------------------------------------------------------------------------------------------
 
 
-def test_several_on_the_same_axes(data, fitted):
-    first = AccuracyRejectDisplay.from_estimator(fitted["plain"], *data, name="one")
-    second = AccuracyRejectDisplay.from_estimator(fitted["matrix"], *data, name="two", ax=first.ax_)
+@pytest.mark.parametrize("kind", ["plain", "pipeline around reject"])
+def test_the_history_is_drawn(fitted, kind):
+    display = LossCurveDisplay.from_estimator(fitted[kind])
+    history = need_model(fitted[kind], "a test").estimator.objective_history_
+    assert_allclose(display.line_.get_ydata(), history)
+    assert_allclose(display.line_.get_xdata(), np.arange(1, len(history) + 1))
+
+
+def test_one_value_is_a_point():
+    assert LossCurveDisplay(history=[0.5]).plot().line_.get_marker() == "o"
+
+
+# -- all curves --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("display", [AccuracyRejectDisplay, CertifiedAccuracyDisplay, LossCurveDisplay])
+def test_several_on_the_same_axes(data, fitted, display):
+    samples = () if display is LossCurveDisplay else data
+    first = display.from_estimator(fitted["plain"], *samples, name="one")
+    second = display.from_estimator(fitted["matrix"], *samples, name="two", ax=first.ax_)
     assert first.line_.get_color() != second.line_.get_color()
-    assert len(second.legend_.get_texts()) == 2
+    assert [text.get_text()[:3] for text in second.legend_.get_texts()] == ["one", "two"]
+    third = display.from_estimator(fitted["plain"], *samples, curve_kwargs={"c": "red", "ls": ":"})
+    assert (third.line_.get_color(), third.line_.get_linestyle()) == ("red", ":")
 
 
-def test_curve_kwargs(data, fitted):
-    display = AccuracyRejectDisplay.from_estimator(fitted["plain"], *data, curve_kwargs={"c": "red", "ls": ":"})
-    assert (display.line_.get_color(), display.line_.get_linestyle()) == ("red", ":")
-
-
-def test_inconsistent_lengths(data, fitted):
+@pytest.mark.parametrize("display", [AccuracyRejectDisplay, CertifiedAccuracyDisplay])
+def test_inconsistent_lengths(data, fitted, display):
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        AccuracyRejectDisplay.from_estimator(fitted["plain"], data[0], data[1][:-1])
+        display.from_estimator(fitted["plain"], data[0], data[1][:-1])

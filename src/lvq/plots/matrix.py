@@ -12,10 +12,9 @@ from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import need_model
 from lvq.inspection.steps import Names
-from lvq.plots.arguments import check_max_features, check_names, described, group_index
-from lvq.plots.display import Display
-from lvq.plots.fitted_arrays import group_names, lambda_matrix
-from lvq.plots.style import DIVERGING, merge_kwargs, name_ticks, pyplot, short_name, short_names
+from lvq.plots import arrays
+from lvq.plots.arrays import lambda_matrix
+from lvq.plots.style import DIVERGING, Display, described, name_ticks, short_name, short_names
 from lvq.typing import Argument
 
 if TYPE_CHECKING:
@@ -38,8 +37,8 @@ class LambdaDisplay(Display):
         Lambda.
     feature_names : sequence of str
         Names of the features.
-    name : str, optional
-        Class or prototype of the matrix, for the title.
+    title : str, default="Lambda"
+        Title, which names a local matrix.
 
     Attributes
     ----------
@@ -66,17 +65,10 @@ class LambdaDisplay(Display):
 
     matrix: ArrayLike
     feature_names: Sequence[str]
-    name: str | None = None
+    title: str = "Lambda"
 
     @described
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        max_features: int | None = None,
-        colorbar: bool = True,
-        image_kwargs: dict[str, Argument] | None = None,
-    ) -> Self:
+    def plot(self, ax: Axes | None = None, *, max_features: int | None = None, colorbar: bool = True) -> Self:
         """Draw the heat map.
 
         Parameters
@@ -86,36 +78,31 @@ class LambdaDisplay(Display):
             Number of features to draw, those with the largest diagonal entries, in their order; by default all.
             More than 40 are numbered, not named.
         {colorbar}
-        {image_kwargs}
 
         Returns
         -------
         display : LambdaDisplay
             The display, with the artists as attributes.
         """
-        check_max_features("LambdaDisplay.plot", max_features)
+        self._check_max_features(max_features)
         matrix = np.asarray(self.matrix)
         self.order_ = np.sort(np.argsort(-np.diag(matrix), kind="stable")[:max_features])
-        count = len(self.order_)
         names = [self.feature_names[int(k)] for k in self.order_]
-        side = float(np.clip(0.25 * count, 3, 8)) if count <= MAX_NAMED else 5.0  # inches
-        longest = max(map(len, short_names(names))) if count <= MAX_NAMED else 8
-        self._set_axes(ax, (side + 0.08 * longest + 1.4, side + 0.06 * longest + 0.7))
+        self._set_axes(ax, _size(names))
         shown = matrix[np.ix_(self.order_, self.order_)]
         limit = float(np.abs(shown).max()) or 1.0
-        defaults = {"cmap": DIVERGING, "vmin": -limit, "vmax": limit, "interpolation": "nearest"}
-        style = merge_kwargs(defaults, image_kwargs, "image.AxesImage")
-        if "norm" in style:
-            del style["vmin"], style["vmax"]
-        self.image_ = self.ax_.imshow(shown, **style)
+        self.image_ = self.ax_.imshow(shown, cmap=DIVERGING, vmin=-limit, vmax=limit, interpolation="nearest")
         label = "Weight in the distances"
         self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, shrink=0.85, label=label) if colorbar else None
         name_ticks(self.ax_.yaxis, names, limit=MAX_NAMED)
         name_ticks(self.ax_.xaxis, names, limit=MAX_NAMED, rotation=50)
-        if count > MAX_NAMED:
-            label = "Index of the feature" if count == len(matrix) else f"The {count} features with the largest weights"
+        if len(names) > MAX_NAMED:
+            label = f"The {len(names)} features with the largest weights"
+            if len(names) == len(matrix):
+                axis = arrays.ordered_axis(names)
+                label = "Index of the feature" if axis is None else axis.title
             self.ax_.set(xlabel=label, ylabel=label)
-        self.ax_.set_title("Lambda" if not self.name else f"Lambda of {short_name(self.name, 40)}")
+        self.ax_.set_title(short_name(self.title, 50))
         return self
 
     @classmethod
@@ -146,15 +133,23 @@ class LambdaDisplay(Display):
         display : LambdaDisplay
             The display, drawn.
         """
-        pyplot(f"{cls.__name__}.from_estimator")
-        found = need_model(estimator, cls.__name__)
-        names = group_names(estimator)
+        found, groups = need_model(estimator, cls.__name__), arrays.group_names(estimator)
+        names = arrays.given_or_own(
+            cls.__name__, "feature_names", feature_names, arrays.feature_names(estimator)
+        ).tolist()
         if group is None:
-            matrix = lambda_matrix(estimator)
-            name = f"{type(found.estimator).__name__}, mean of {len(names)}" if len(names) > 1 else None
-        else:
-            index = group_index(cls.__name__, estimator, group)
-            matrix = lambda_matrix(estimator, per_matrix=True)[index]
-            name = f"{'class' if len(names) == len(found.model.classes) else 'prototype'} {names[index]}"
-        display = cls(matrix=matrix, feature_names=check_names(cls.__name__, estimator, feature_names), name=name)
-        return display.plot(ax=ax, **plot_kwargs)
+            title = f"Lambda, mean of {len(groups)}" if len(groups) > 1 else "Lambda"
+            return cls(matrix=lambda_matrix(estimator), feature_names=names, title=title).plot(ax=ax, **plot_kwargs)
+        index = arrays.group_index(cls.__name__, estimator, group)
+        kind = "class" if len(groups) == len(found.model.classes) else "prototype"
+        matrix = lambda_matrix(estimator, per_matrix=True)[index]
+        title = f"Lambda of {kind} {groups[index]}"
+        return cls(matrix=matrix, feature_names=names, title=title).plot(ax=ax, **plot_kwargs)
+
+
+def _size(names: Sequence[str]) -> tuple[float, float]:
+    """Size of a figure in inches, with space for the names."""
+    named = len(names) <= MAX_NAMED
+    side = float(np.clip(0.25 * len(names), 3, 8)) if named else 5.0
+    longest = max(map(len, short_names(names))) if named else 8
+    return side + 0.08 * longest + 1.4, side + 0.06 * longest + 0.7

@@ -1,0 +1,390 @@
+"""Displays of curves: accuracy by coverage, certified accuracy by the size of a change, training cost by iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+
+from lvq.estimators.find_model import need_model, rejecting_layer
+from lvq.inspection.certify import certified_radius
+from lvq.plots.arrays import estimator_name
+from lvq.plots.style import COLOURS, Display, described, percent, show_percent
+from lvq.rejection.curves import AccuracyRejectCurve, accuracy_reject_curve, area_under_curve, path_curve
+from lvq.rejection.path import ThresholdPath
+from lvq.rejection.scores import SampleFunction
+from lvq.rejection.scores import certainty as certainty_of
+from lvq.typing import Argument, MatrixLike
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+NORM_NAMES = {1.0: "sum of the features' changes", 2.0: "Euclidean length", np.inf: "largest change of a feature"}
+
+
+class CurveDisplay(Display):
+    """Base of the displays of one curve; a subclass names its coordinates and completes the axes."""
+
+    name: str | None
+
+    @described
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, curve_kwargs: dict[str, Argument] | None = None
+    ) -> Self:
+        """Draw the curve. Several curves can be drawn on the same axes one after the other.
+
+        Parameters
+        ----------
+        {ax}
+        name : str, optional
+            Name in the legend; by default that of the display.
+        {curve_kwargs}
+
+        Returns
+        -------
+        display : object
+            The display, with the artists as attributes.
+        """
+        self._set_axes(ax, (6.4, 4.8))
+        from matplotlib.cbook import normalize_kwargs
+        from matplotlib.lines import Line2D
+
+        x, y, style = self._curve()
+        curves = sum(np.size(line.get_xdata()) > 1 for line in self.ax_.lines)  # single points are not curves
+        defaults = {"label": self._label(self.name if name is None else name), "color": COLOURS[curves % len(COLOURS)]}
+        (self.line_,) = self.ax_.plot(x, y, **defaults | style | normalize_kwargs(curve_kwargs or {}, Line2D))
+        self.ax_.grid(alpha=0.3)
+        self._complete()
+        self.legend_ = self.ax_.legend(loc="best") if self.ax_.get_legend_handles_labels()[0] else None
+        return self
+
+    def _label(self, name: str | None) -> str | None:
+        return name
+
+    def _curve(self) -> tuple[ArrayLike, ArrayLike, dict[str, Argument]]:
+        """Both coordinates of the curve, and its style."""
+        raise NotImplementedError
+
+    def _complete(self) -> None:
+        """Draw what belongs to the curve, and label the axes."""
+        raise NotImplementedError
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AccuracyRejectDisplay(CurveDisplay):
+    """Accuracy on the accepted samples as a function of coverage, the fraction of accepted samples.
+
+    Create one with `from_estimator`. All parameters are stored as attributes.
+
+    Parameters
+    ----------
+    coverage : ndarray of shape (n_points,)
+        Fraction of the samples that are accepted, descending.
+    accuracy : ndarray of shape (n_points,)
+        Accuracy on the accepted samples.
+    area : float, optional
+        Mean accuracy over all coverages, for the legend.
+    point : tuple of float, optional
+        Coverage and accuracy at the operating point of a `RejectClassifier`.
+    name : str, optional
+        Name in the legend.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D
+        The curve.
+    point_ : matplotlib Line2D or None
+        The operating point.
+    legend_ : matplotlib Legend or None
+        The legend.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it is drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lvq import GLVQ
+    >>> from lvq.plots import AccuracyRejectDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = AccuracyRejectDisplay.from_estimator(GLVQ(random_state=0).fit(X, y), X, y)
+    >>> float(display.coverage[0])
+    1.0
+    """
+
+    coverage: ArrayLike
+    accuracy: ArrayLike
+    area: float | None = None
+    point: tuple[float, float] | None = None
+    name: str | None = None
+
+    def _label(self, name: str | None) -> str | None:
+        area = None if self.area is None else f"area {self.area:.4f}"
+        return area if name is None else name if area is None else f"{name} ({area})"
+
+    def _curve(self) -> tuple[ArrayLike, ArrayLike, dict[str, Argument]]:
+        return self.coverage, self.accuracy, {}
+
+    def _complete(self) -> None:
+        self.point_ = None
+        if self.point is not None:
+            label = f"operating point: coverage {percent(self.point[0])}, accuracy {percent(self.point[1])}"
+            style: dict[str, Argument] = {"marker": "o", "ms": 9, "mec": "black", "ls": "none"}
+            (self.point_,) = self.ax_.plot(*self.point, label=label, color=self.line_.get_color(), **style)
+        self.ax_.set(xlabel="Coverage (fraction of accepted samples)", xlim=(-0.01, 1.01))
+        self.ax_.set_ylabel("Accuracy on the accepted samples")
+        show_percent(self.ax_.xaxis)
+        show_percent(self.ax_.yaxis)
+
+    @classmethod
+    @described
+    def from_estimator(
+        cls,
+        estimator: BaseEstimator,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        measure: str | SampleFunction | None = None,
+        ax: Axes | None = None,
+        **plot_kwargs: Argument,
+    ) -> Self:
+        """Plot the accuracy-reject curve of a fitted classifier on labelled samples.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted `RejectClassifier`, drawn with its own thresholds and its operating point; or a model of this
+            library, a Pipeline, or any scikit-learn classifier, drawn with one threshold for all samples.
+        {X}
+        {y}
+        measure : str or callable, optional
+            Measure of certainty, see `lvq.rejection.certainty`; by default that of the `RejectClassifier`, or 'auto'
+            for other classifiers.
+        {ax}
+        {plot_kwargs}
+
+        Returns
+        -------
+        display : AccuracyRejectDisplay
+            The display, drawn.
+        """
+        curve, point = _curve_and_point(estimator, X, y, measure)
+        display = cls(
+            coverage=curve.coverage,
+            accuracy=curve.accuracy,
+            area=area_under_curve(curve),
+            point=point,
+            name=estimator_name(estimator),
+        )
+        return display.plot(ax=ax, **plot_kwargs)
+
+
+def _curve_and_point(
+    estimator: BaseEstimator, X: MatrixLike, y: ArrayLike, measure: str | SampleFunction | None
+) -> tuple[AccuracyRejectCurve, tuple[float, float] | None]:
+    """The accuracy-reject curve of a fitted classifier, and coverage and accuracy of a RejectClassifier.
+
+    The curve of a RejectClassifier follows its own thresholds along their path. Where it has a path for each class, or
+    another measure is given, and for other classifiers, one threshold increases through all certainties.
+    """
+    labels = column_or_1d(y)
+    check_consistent_length(X, labels)
+    reject, inputs = rejecting_layer(estimator, X)
+    if reject is None:
+        check_is_fitted(estimator)
+        correct = np.asarray(estimator.predict(X)) == labels
+        return accuracy_reject_curve(certainty_of(estimator, X, measure or "auto"), correct), None
+    check_is_fitted(reject)
+    correct, reasons = reject.predict(inputs) == labels, reject.reason(inputs)
+    accepted, typical = reasons == "", reasons != "outlier"
+    if not typical.any():
+        raise ValueError("AccuracyRejectDisplay needs samples that are not outliers, got only outliers in X.")
+    point = (float(accepted.mean()), float(correct[accepted].mean())) if accepted.any() else None
+    values = reject.certainty(inputs) if measure is None else certainty_of(reject.estimator_, inputs, measure)
+    if isinstance(reject.path_, ThresholdPath) and measure is None:
+        cell = reject.cell(inputs)
+        curve = path_curve(reject.path_.evaluate(values[typical], correct[typical], cell[typical]))
+    else:
+        curve = accuracy_reject_curve(values[typical], correct[typical])
+    return AccuracyRejectCurve(curve.coverage * typical.mean(), curve.accuracy), point
+
+
+# -- robustness --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CertifiedAccuracyDisplay(CurveDisplay):
+    """Certified accuracy: fraction of samples that are predicted correctly under every smaller change.
+
+    Create one with `from_estimator`. All parameters are stored as attributes.
+
+    Parameters
+    ----------
+    radii : ndarray of shape (n_points,)
+        Sizes of change, in the units of X, ascending from 0: every size at which the curve falls.
+    accuracy : ndarray of shape (n_points,)
+        Certified accuracy at these sizes; the plain accuracy at 0.
+    norm : {1, 2, inf}, default=2
+        Norm in which the size of a change is measured.
+    name : str, optional
+        Name in the legend.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D
+        The curve, a falling step function.
+    legend_ : matplotlib Legend or None
+        The legend.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it is drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lvq import GLVQ
+    >>> from lvq.plots import CertifiedAccuracyDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GLVQ(random_state=0).fit(X, y)
+    >>> display = CertifiedAccuracyDisplay.from_estimator(model, X, y)
+    >>> float(display.accuracy[0]) == model.score(X, y)
+    True
+    """
+
+    radii: ArrayLike
+    accuracy: ArrayLike
+    norm: float = 2
+    name: str | None = None
+
+    def _curve(self) -> tuple[ArrayLike, ArrayLike, dict[str, Argument]]:
+        # the accuracy at a radius holds for all smaller ones down to the previous radius
+        return self.radii, self.accuracy, {"drawstyle": "steps-pre"}
+
+    def _complete(self) -> None:
+        xlabel = f"Size of the change ({NORM_NAMES[float(self.norm)]}, in the units of X)"
+        self.ax_.set(xlabel=xlabel, ylabel="Certified accuracy", ylim=(-0.02, 1.02))
+        self.ax_.set_xlim(left=0)
+        show_percent(self.ax_.yaxis)
+
+    @classmethod
+    @described
+    def from_estimator(
+        cls,
+        estimator: BaseEstimator,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        norm: float = 2,
+        ax: Axes | None = None,
+        **plot_kwargs: Argument,
+    ) -> Self:
+        """Plot the certified accuracy of a fitted model on labelled samples.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted model that `lvq.certified_radius` supports: a model of this library, alone or in a Pipeline of
+            scalers or a `RejectClassifier`. Rejection is ignored.
+        {X}
+        {y}
+        norm : {1, 2, inf}, default=2
+            Norm in which the size of a change is measured.
+        {ax}
+        {plot_kwargs}
+
+        Returns
+        -------
+        display : CertifiedAccuracyDisplay
+            The display, drawn.
+        """
+        labels, radius = column_or_1d(y), certified_radius(estimator, X, norm)
+        check_consistent_length(labels, radius)
+        correct = np.sort(radius[np.asarray(estimator.predict(X)) == labels])
+        steps = np.unique(np.append(0.0, correct[np.isfinite(correct)]))
+        steps = np.append(steps, np.nextafter(steps[-1], np.inf))  # beyond the largest finite radius
+        accuracy = (len(correct) - np.searchsorted(correct, steps, side="left")) / len(labels)
+        return cls(radii=steps, accuracy=accuracy, norm=norm, name=estimator_name(estimator)).plot(ax=ax, **plot_kwargs)
+
+
+# -- training ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LossCurveDisplay(CurveDisplay):
+    """Mean training cost by epoch or iteration.
+
+    Create one with `from_estimator`. All parameters are stored as attributes. Costs of different kinds of models have
+    different units: compare the shapes of their curves, not their heights.
+
+    Parameters
+    ----------
+    history : sequence of float
+        Mean cost of each epoch or iteration.
+    iterations : sequence of int, optional
+        Their numbers; by default all from 1 on.
+    name : str, optional
+        Name of the model in the legend.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D
+        The curve.
+    legend_ : matplotlib Legend or None
+        The legend.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it is drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lvq import GLVQ, GMLVQ
+    >>> from lvq.plots import LossCurveDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = LossCurveDisplay.from_estimator(GLVQ(random_state=0).fit(X, y))
+    >>> both = LossCurveDisplay.from_estimator(GMLVQ(random_state=0).fit(X, y), ax=display.ax_)
+    >>> [text.get_text() for text in both.legend_.get_texts()]
+    ['GLVQ', 'GMLVQ']
+    """
+
+    history: Sequence[float]
+    iterations: Sequence[int] | None = None
+    name: str | None = None
+
+    def _curve(self) -> tuple[ArrayLike, ArrayLike, dict[str, Argument]]:
+        count = len(self.history)
+        numbers = np.arange(1, count + 1) if self.iterations is None else self.iterations
+        return numbers, self.history, {"marker": "o"} if count == 1 else {}  # one value alone would be invisible
+
+    def _complete(self) -> None:
+        from matplotlib.ticker import MaxNLocator
+
+        self.ax_.set(xlabel="Epoch or iteration", ylabel="Mean cost of the training samples")
+        self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+    @classmethod
+    @described
+    def from_estimator(
+        cls,
+        estimator: BaseEstimator,
+        *,
+        ax: Axes | None = None,
+        **plot_kwargs: Argument,
+    ) -> Self:
+        """Plot the training cost of a fitted model.
+
+        Parameters
+        ----------
+        {estimator}
+        {ax}
+        {plot_kwargs}
+
+        Returns
+        -------
+        display : LossCurveDisplay
+            The display, drawn.
+        """
+        history = need_model(estimator, cls.__name__).estimator.objective_history_
+        return cls(history=history, name=estimator_name(estimator)).plot(ax=ax, **plot_kwargs)

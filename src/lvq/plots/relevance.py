@@ -1,0 +1,243 @@
+"""RelevanceDisplay: importances of the features, or their weights in a model's distances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from lvq.estimators.find_model import need_model
+from lvq.inspection.columns import steps_without_inverse
+from lvq.inspection.importance import VariableImportances
+from lvq.inspection.steps import Floats, Names
+from lvq.model.metrics import Euclidean
+from lvq.plots import arrays
+from lvq.plots.arrays import Values, ordered_axis, relevance_profile
+from lvq.plots.style import COLOURS, Display, after, described, name_ticks, percent, show_percent
+from lvq.typing import Argument
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.container import BarContainer, ErrorbarContainer
+    from matplotlib.lines import Line2D
+
+AXES = {"importance": "Importance", "lambda": "Relevance (weight in the distance)"}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RelevanceDisplay(Display):
+    """Importance of each feature, or its weight in a model's distances; they sum to one.
+
+    Create one with `from_estimator` or `from_importances`. All parameters are stored as attributes.
+
+    Parameters
+    ----------
+    relevances : ndarray of shape (n_features,)
+        Importances or weights.
+    feature_names : sequence of str
+        Names of the features.
+    values : {"importance", "lambda"}, default="lambda"
+        Which of the two they are; stated on the axis.
+    intervals : ndarray of shape (2, n_features), optional
+        Lower and upper ends of an interval of each importance, drawn as whiskers.
+    confidence : float, optional
+        Confidence of these intervals, for the legend.
+    title : str, default=""
+        First line of the title.
+
+    Attributes
+    ----------
+    bars_ : matplotlib BarContainer or None
+        The bars, the largest first.
+    line_ : matplotlib Line2D or None
+        The values drawn as a line.
+    errorbar_ : matplotlib artist or None
+        The intervals.
+    order_ : ndarray of int
+        Indices of the features that are drawn, in the order in which they are drawn.
+    legend_ : matplotlib Legend or None
+        The legend.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it is drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lvq import GRLVQ
+    >>> from lvq.plots import RelevanceDisplay
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> display = RelevanceDisplay.from_estimator(GRLVQ(random_state=0).fit(X, y))
+    >>> display.feature_names[display.order_[0]].startswith("petal")
+    True
+    """
+
+    relevances: ArrayLike
+    feature_names: Sequence[str]
+    values: Values = "lambda"
+    intervals: ArrayLike | None = None
+    confidence: float | None = None
+    title: str = ""
+
+    @described
+    def plot(self, ax: Axes | None = None, *, kind: str = "bar", max_features: int | None = 20) -> Self:
+        """Draw the relevances.
+
+        Parameters
+        ----------
+        {ax}
+        kind : {"bar", "line"}, default="bar"
+            A bar with a name for each feature, or a line over all features in their order, as for spectra.
+        max_features : int or None, default=20
+            Number of bars, those with the largest values; the title states the sum of the others. None draws all.
+
+        Returns
+        -------
+        display : RelevanceDisplay
+            The display, with the artists as attributes.
+        """
+        self._check_kind(kind, ("bar", "line"))
+        self._check_max_features(max_features)
+        relevances = np.asarray(self.relevances)
+        self.order_: NDArray[np.intp] = np.argsort(-relevances, kind="stable")[:max_features]
+        self.bars_: BarContainer | None = None
+        self.line_: Line2D | None = None
+        self.errorbar_: ErrorbarContainer | PolyCollection | None = None
+        if kind == "bar":
+            self._draw_bars(ax, relevances)
+        else:
+            self.order_ = np.arange(len(relevances))
+            self._draw_line(ax, relevances)
+        self.ax_.set_title("\n".join(filter(None, [self.title, self._rest(relevances)])), size="small")
+        self.legend_ = None if self.errorbar_ is None else self.ax_.legend(loc="best")
+        return self
+
+    def _rest(self, relevances: Floats) -> str:
+        """What is said about the features that are not drawn."""
+        if len(self.order_) == len(relevances):
+            return ""
+        rest = percent(max(0.0, float(1 - relevances[self.order_].sum())))
+        what = "importance" if self.values == "importance" else "weight"
+        return f"{len(self.order_)} of {len(relevances)} features; total {what} of the others: {rest}"
+
+    def _interval_label(self) -> str:
+        return "interval" if self.confidence is None else f"{100 * self.confidence:g} % interval"
+
+    def _draw_bars(self, ax: Axes | None, relevances: Floats) -> None:
+        """A bar for each of the chosen features, with its interval."""
+        self._set_axes(ax, (7.2, float(np.clip(0.27 * len(self.order_) + 1.2, 2.4, 14))))
+        from matplotlib.ticker import MaxNLocator
+
+        places, shown = np.arange(len(self.order_)), relevances[self.order_]
+        self.bars_ = self.ax_.barh(places, shown, color=COLOURS[0])
+        if self.intervals is not None:
+            low, high = np.asarray(self.intervals)[:, self.order_]
+            style: dict[str, Argument] = {"fmt": "none", "ecolor": "black", "elinewidth": 1.2, "capsize": 3}
+            lengths = np.maximum([shown - low, high - shown], 0)
+            self.errorbar_ = self.ax_.errorbar(shown, places, xerr=lengths, label=self._interval_label(), **style)
+        name_ticks(self.ax_.yaxis, [self.feature_names[int(k)] for k in self.order_], limit=60)
+        self.ax_.set(xlabel=AXES[self.values], ylim=(len(places) - 0.5, -0.5))
+        self.ax_.set_xlim(left=0)
+        self.ax_.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
+        show_percent(self.ax_.xaxis)
+        self.ax_.grid(axis="x", alpha=0.3)
+        self.ax_.set_axisbelow(True)
+
+    def _draw_line(self, ax: Axes | None, relevances: Floats) -> None:
+        """A line over all features, with intervals."""
+        self._set_axes(ax, (7.2, 4.0))
+        places, ordered = np.arange(len(relevances)), ordered_axis(self.feature_names)
+        (self.line_,) = self.ax_.plot(places, relevances, color=COLOURS[0], lw=1.4)
+        if self.intervals is not None:
+            low, high = np.asarray(self.intervals)
+            style: dict[str, Argument] = {"color": COLOURS[0], "alpha": 0.25, "lw": 0}
+            self.errorbar_ = self.ax_.fill_between(places, low, high, label=self._interval_label(), **style)
+        name_ticks(self.ax_.xaxis, self.feature_names, limit=15, rotation=40)
+        self.ax_.set(xlabel="Feature" if ordered is None else ordered.title, ylabel=AXES[self.values])
+        self.ax_.set_ylim(bottom=0)
+        show_percent(self.ax_.yaxis)
+        self.ax_.grid(alpha=0.3)
+
+    @classmethod
+    @described
+    def from_estimator(
+        cls,
+        estimator: BaseEstimator,
+        *,
+        values: Values | None = None,
+        group: int | str | None = None,
+        feature_names: Sequence[str] | Names | None = None,
+        ax: Axes | None = None,
+        **plot_kwargs: Argument,
+    ) -> Self:
+        """Plot the importances of a fitted model's features, or their weights in its distances.
+
+        The features are those that reach the model; `from_importances` shows the columns of a pipeline's input, as the
+        report does. A step such as `lvq.SavitzkyGolay` keeps the names of the columns, but its outputs are others; the
+        title then names the steps.
+
+        Parameters
+        ----------
+        {estimator}
+        values : {"importance", "lambda"}, optional
+            "importance" for `feature_importances_`, "lambda" for `relevances_` or the diagonal of Lambda divided by
+            its sum, which is arbitrary for correlated features. None is "importance" where the model has it and no
+            group is chosen.
+        {group}
+        {feature_names}
+        {ax}
+        {plot_kwargs}
+
+        Returns
+        -------
+        display : RelevanceDisplay
+            The display, drawn.
+        """
+        found = need_model(estimator, cls.__name__)
+        shown = arrays.chosen_values(
+            f"{cls.__name__}.from_estimator", found.model, values, per_matrix=group is not None
+        )
+        if group is None:
+            relevances = relevance_profile(estimator, values=shown)
+        else:
+            index = arrays.group_index(cls.__name__, estimator, group)
+            relevances = relevance_profile(estimator, per_matrix=True)[index]
+        title = after(steps_without_inverse(found))
+        if shown == "lambda" and isinstance(found.model.metric, Euclidean):
+            title = "Euclidean metric: all features have the same weight"
+        names = arrays.given_or_own(
+            cls.__name__, "feature_names", feature_names, arrays.feature_names(estimator)
+        ).tolist()
+        return cls(relevances=relevances, feature_names=names, values=shown, title=title).plot(ax=ax, **plot_kwargs)
+
+    @classmethod
+    @described
+    def from_importances(
+        cls, importances: VariableImportances, *, ax: Axes | None = None, **plot_kwargs: Argument
+    ) -> Self:
+        """Plot the importances of the columns of X, a categorical variable as one, with their intervals as whiskers.
+
+        Parameters
+        ----------
+        importances : VariableImportances
+            From `lvq.variable_importances`; its `n_resamples` gives intervals.
+        {ax}
+        {plot_kwargs}
+
+        Returns
+        -------
+        display : RelevanceDisplay
+            The display, drawn.
+        """
+        display = cls(
+            relevances=importances.importances,
+            feature_names=importances.names.tolist(),
+            values="importance",
+            intervals=[importances.lower, importances.upper] if len(importances.resampled) else None,
+            confidence=importances.confidence,
+        )
+        return display.plot(ax=ax, **plot_kwargs)

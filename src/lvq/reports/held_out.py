@@ -1,0 +1,128 @@
+"""Held-out samples with everything that is computed for them, once; all parts of the report read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from lvq.estimators.find_model import find_layer
+from lvq.inspection.columns import row_names
+from lvq.rejection import CostClassifier, RejectClassifier
+from lvq.rejection.scores import Predictions, certainty_of
+from lvq.reports.columns import Columns, Explained
+from lvq.reports.metrics import Bools, Codes, Floats
+from lvq.reports.text import natural_key
+from lvq.typing import Labels, MatrixLike
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Held-out samples and their predictions; classes are indices into `labels`, which are in natural order."""
+
+    model: BaseEstimator
+    columns: Columns
+    X: MatrixLike
+    given: Labels  # the classes as they were given
+    labels: Labels  # all classes, those that the model does not know last
+    order: Codes  # the index of each of the model's classes
+    y: Codes
+    predicted: Codes
+    probabilities: Floats | None
+    costs: Floats | None  # of mistakes, in the order of `labels`; rows are true classes
+    certainty: Floats
+    reason: np.ndarray  # why the model rejects a sample; "" for accepted ones
+    winner: Codes
+    inputs: Floats  # samples as they reach the model
+    names: list[int | str]
+    groups: np.ndarray | None
+
+    @classmethod
+    def of(
+        cls,
+        model: BaseEstimator,
+        columns: Columns,
+        X: MatrixLike,
+        y: Labels,
+        reason: np.ndarray | None,
+        groups: np.ndarray | None,
+    ) -> Self:
+        """Predict each sample once."""
+        reject, by_cost = find_layer(model, RejectClassifier), find_layer(model, CostClassifier)
+        made = Predictions(model, X) if reject is None else reject.predictions(X)
+        certainty = certainty_of(made, "auto") if reject is None else reject.certainty_for(made)
+        why = np.full(len(y), "", dtype=object) if reject is None else reject.reason_for(made).astype(object)
+        labels, order = ordered_classes(columns.model.classes, y)
+        code = {label: index for index, label in enumerate(labels.tolist())}
+        back, table = np.argsort(order), None
+        if hasattr(model, "predict_proba"):
+            table = np.asarray(model.predict_proba(X), dtype=np.float64)[:, back]
+        return cls(
+            model=model,
+            columns=columns,
+            X=X,
+            given=y,
+            labels=labels,
+            order=order,
+            y=np.array([code[label] for label in y.tolist()]),
+            predicted=np.array([code[label] for label in made.predicted.tolist()]),
+            probabilities=table,
+            costs=None if by_cost is None else by_cost.costs_[np.ix_(back, back)],
+            certainty=np.asarray(certainty, dtype=np.float64),
+            reason=why if reason is None else np.where(reason == "", why, reason),
+            winner=made.winner,
+            inputs=np.asarray(made.inputs, dtype=np.float64),
+            names=[name if isinstance(name, int) else str(name) for name in row_names(X, len(y)).tolist()],
+            groups=groups,
+        )
+
+    @property
+    def accepted(self) -> Bools:
+        """Which predictions the model accepts."""
+        return np.asarray(self.reason == "")
+
+    @property
+    def correct(self) -> Bools:
+        """Which predictions are correct."""
+        return self.predicted == self.y
+
+    @property
+    def prototype_labels(self) -> Codes:
+        """Class of each prototype."""
+        return self.order[self.columns.model.labels]
+
+    def explained(self, X: MatrixLike, rows: Codes) -> Explained:
+        """Winner, rival and contributions of some rows, which are X."""
+        chosen = None if self.costs is None else np.argsort(self.order)[self.predicted[rows]]
+        return self.columns.explained(X, self.inputs[rows], chosen)
+
+
+def ordered_classes(classes: Labels, y: Labels) -> tuple[Labels, Codes]:
+    """All classes in natural order, those that the model does not know last; and the place of each of the model's.
+
+    Examples
+    --------
+    >>> labels, order = ordered_classes(np.array(["10", "2", "9"]), np.array(["2", "0"]))
+    >>> labels.tolist(), order.tolist()
+    (['2', '9', '10', '0'], [2, 0, 1])
+    """
+    known = sorted(range(len(classes)), key=lambda place: natural_key(str(classes[place])))
+    unknown = sorted(np.setdiff1d(y, classes).tolist(), key=lambda label: natural_key(str(label)))
+    labels = np.concatenate([classes[known], np.array(unknown, dtype=classes.dtype)]) if unknown else classes[known]
+    return labels, np.argsort(known)
+
+
+def stratified(codes: Codes, most: int) -> Codes:
+    """At most `most` rows, in proportion to the classes; deterministic.
+
+    Examples
+    --------
+    >>> rows = stratified(np.repeat([0, 1], [900, 100]), 10)
+    >>> len(rows), int((rows >= 900).sum())
+    (10, 1)
+    """
+    by_class = np.random.default_rng(0).permutation(len(codes))
+    by_class = by_class[np.argsort(codes[by_class], kind="stable")]
+    return np.sort(by_class[np.linspace(0, len(codes) - 1, min(most, len(codes))).astype(np.intp)])
