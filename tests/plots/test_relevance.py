@@ -6,8 +6,9 @@ from numpy.testing import assert_allclose
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GMLVQ, GRLVQ, SavitzkyGolay, variable_importances
+from lvq import GMLVQ, GRLVQ, variable_importances
 from lvq.plots import RelevanceDisplay, relevance_profile
+from lvq.preprocessing import SavitzkyGolay
 
 plt = pytest.importorskip("matplotlib.pyplot")
 

@@ -103,7 +103,7 @@ def with_value(X, row, column, value):
             "pass `with_mean=False`",
         ),
         (make_pipeline(MinMaxScaler(), GLVQ()), lambda X: X, "does not support sparse input"),
-        (GLVQ(missing="ignore"), lambda X: X, "'missing' parameter of GLVQ must be 'raise' for sparse X"),
+        (GLVQ(missing="ignore"), lambda X: X, "dense data is required"),
         (GLVQ(), lambda X: with_value(X, 5, 7, np.nan), r"batch 2, row 306: .* column 7 is nan, .* remove the row\.$"),
         (GLVQ(missing="ignore"), lambda X: with_value(X, 5, 7, np.nan), r"batch 2, row 306: .* column 7 is nan"),
         (GLVQ(), lambda X: with_value(X, 0, 0, np.inf), r"batch 2, row 301: .* column 0 is inf"),
