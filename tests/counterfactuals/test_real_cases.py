@@ -53,9 +53,7 @@ def distances(X, other, units):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
-@pytest.mark.parametrize(
-    ("target", "scaler"), [(None, "passthrough"), ("c", "passthrough"), (None, StandardScaler())], ids=str
-)
+@pytest.mark.parametrize(("target", "scaler"), [("c", "passthrough"), (None, StandardScaler())], ids=str)
 def test_never_farther_than_the_nearest_real_sample(model, target, scaler):
     pipeline, samples = fitted(model, scaler=scaler)
     X = table(16, seed=1)[0]
@@ -83,23 +81,6 @@ def test_never_farther_than_the_nearest_real_sample(model, target, scaler):
     kept = (found.samples["site"].astype(str) == X["site"].astype(str)) & (found.samples["smoker"] == X["smoker"])
     radius = certified_radius(pipeline, X, units=found.units)
     assert np.all((found.distance >= radius * (1 - 1e-9))[kept & needed])
-
-
-@pytest.mark.parametrize("model", MODELS, ids=str)
-def test_the_smallest_change_costs_less_than_the_one_to_any_real_sample(model):
-    """Without samples the property holds in the model's metric, which is what is minimised."""
-    X, y = table()
-    X = StandardScaler().fit_transform(X[NUMBERS].fillna(0))
-    estimator = clone(model).set_params(random_state=0).fit(X, y)
-    before, found = estimator.predict(X[:20]), counterfactual(estimator, X[:20])
-    fitted_model = estimator.model_
-    roots = [fitted_model.matrix_of(j) for j in range(len(fitted_model.labels))]
-    moves = X[None] - X[:20, None]
-    images = [moves * root if root.ndim == 1 else moves @ root.T for root in roots]
-    costs = np.sqrt(np.mean([(image**2).sum(axis=2) for image in images], axis=0))
-    nearest = np.where(estimator.predict(X)[None] != before[:, None], costs, np.inf).min(axis=1)
-    assert np.all(found.cost <= nearest * (1 + 1e-9))
-    assert np.all(found.distance >= certified_radius(estimator, X[:20]) * (1 - 1e-9))
 
 
 @pytest.mark.parametrize("model", MODELS[:3], ids=str)
@@ -248,9 +229,7 @@ def test_rows_without_an_answer_are_named_with_what_the_user_can_relax():
 
 def test_refused():
     pipeline, samples = fitted(GMLVQ())
-    with pytest.raises(
-        ValueError, match="immutable of counterfactual needs samples, real samples with the columns of X"
-    ):
+    with pytest.raises(ValueError, match=r"counterfactual needs real samples, .* for immutable; give them"):
         counterfactual(pipeline, samples, immutable=["age"])
     with pytest.raises(
         ValueError, match=r"max_changes of counterfactual must be a whole number of at least 1, .* got 0"

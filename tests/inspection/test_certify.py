@@ -26,10 +26,8 @@ from sklearn.preprocessing import (
 )
 
 from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ
-from lvq.inspection import local_bounds
 from lvq.inspection.certify import certified_accuracy, certified_radius
-from lvq.inspection.local_bounds import curvature, difference_axes, distance_to_quadric, operator_norm
-from lvq.solvers.lbfgs import LBFGS
+from lvq.inspection.local_bounds import curvature, difference_axes, distance_to_quadric
 from tests.placed import placed
 
 NORMS = (1, 2, np.inf)
@@ -190,12 +188,11 @@ def test_local_weights_of_many_features_need_no_large_matrix():
 def test_constants_bound_what_they_bound():
     rng = np.random.default_rng(3)
     for _ in range(20):
-        B, S = rng.normal(size=(3, 4)), rng.normal(size=(4, 4))
+        S = rng.normal(size=(4, 4))
         S = S + S.T
         d = np.concatenate((rng.normal(size=(100, 4)), rng.choice([-1.0, 1.0], size=(20, 4)), np.eye(4)))
         for norm in NORMS:
             unit = d / np.linalg.norm(d, ord=norm, axis=1, keepdims=True)
-            assert np.linalg.norm(unit @ B.T, axis=1).max() <= operator_norm(B, norm) * (1 + 1e-12)
             for matrix, diagonal in ((S, False), (np.diag(np.diag(S)), True)):
                 sigma = np.diag(S) if diagonal else np.linalg.eigvalsh(S)
                 kappa = sigma.max() if norm == 2 else curvature(sigma, 4, norm, diagonal=diagonal)
@@ -244,17 +241,7 @@ STEPS = [
     (make_pipeline("passthrough", MinMaxScaler((-1, 3)), TruncatedSVD(4)), LGMLVQ()),
     *(
         pytest.param(step, GMLVQ(), marks=pytest.mark.slow)
-        for step in (
-            StandardScaler(with_mean=False),
-            StandardScaler(with_std=False),
-            MaxAbsScaler(),
-            RobustScaler(with_scaling=False),
-            IncrementalPCA(3),
-            VarianceThreshold(),
-            make_pipeline(
-                PCA(4), ColumnTransformer([("scaled", MinMaxScaler(), slice(1, 3))], remainder="passthrough")
-            ),
-        )
+        for step in (StandardScaler(with_std=False), MaxAbsScaler(), IncrementalPCA(3), VarianceThreshold())
     ),
 ]
 
@@ -318,17 +305,6 @@ def assert_inside(model, X, radius, norm, units):
             assert np.array_equal(model.predict(X + (1 - 1e-6) * d), model.predict(X))
 
 
-@pytest.mark.parametrize("model", [GMLVQ(), LGMLVQ()], ids=str)
-def test_tensors_and_devices(model):
-    torch = pytest.importorskip("torch")
-    X, y = data(np.random.default_rng(13))
-    X = StandardScaler().fit_transform(X)
-    plain = clone(model).set_params(max_iter=1000, random_state=0).fit(X, y)
-    placed_on = clone(plain).set_params(solver=LBFGS(device="cpu")).fit(X, y)
-    assert np.array_equal(certified_radius(plain, torch.as_tensor(X)), certified_radius(plain, X))
-    assert_inside(placed_on, X, certified_radius(placed_on, X), 2, 1)
-
-
 def test_certified_accuracy():
     model = placed(np.array([[0.0], [4.0]]), np.array(["a", "b"]))
     X, y = [[0.0], [1.0], [2.5], [4.0]], ["a", "a", "a", "b"]
@@ -371,54 +347,6 @@ def test_float32_and_metrics_of_very_different_scale():
         assert np.array_equal(model.predict(moved)[inside], predicted[inside])
 
 
-# -- many local matrices -----------------------------------------------------------------------------------------------
-
-
-def many_matrices(n_classes=25, n_features=40, per_class=1, apart=10.0):
-    """Classes along a line, each prototype with a matrix, and samples near them."""
-    rng = np.random.default_rng(15)
-    labels = np.repeat(np.arange(n_classes), per_class)
-    W = rng.normal(size=(len(labels), n_features)) + apart * labels[:, None] * np.eye(1, n_features)
-    omega = np.eye(n_features) + 0.1 * rng.normal(size=(len(W), n_features, n_features))
-    X = W[rng.integers(0, len(W), 60)] + 0.5 * rng.normal(size=(60, n_features))
-    return placed(W, labels, omega), X
-
-
-@pytest.mark.parametrize("per_class", [1, 2])
-def test_rivals_that_are_not_computed_do_not_matter(per_class):
-    """min_j max_k of the exact bounds, over all pairs."""
-    model, X = many_matrices(6, 4, per_class, apart=0.5)
-    X = X[:20] + 2 * np.random.default_rng(16).normal(size=X[:20].shape)
-    fitted, D = model.model_, model.model_.distances(X)
-    radius = certified_radius(model, X)
-    for x, row, found in zip(X, D, radius):
-        own = fitted.labels == fitted.labels[row.argmin()]
-        bounds = []
-        for j in np.flatnonzero(~own):
-            pairs = []
-            for k in np.flatnonzero(own):
-                sigma, axes = difference_axes(fitted.matrix_of(k), fitted.matrix_of(j))
-                g = (x - fitted.prototypes[j]) @ square(model, j) - (x - fitted.prototypes[k]) @ square(model, k)
-                value = np.maximum(row[[j]] - row[k], 0)
-                pairs.append(distance_to_quadric(value, (g @ axes)[None], sigma)[0])
-            bounds.append(max(pairs))
-        assert found == pytest.approx(min(bounds), rel=1e-6, abs=1e-6)
-
-
-@pytest.mark.parametrize("norm", NORMS)
-def test_matrices_of_far_classes_are_not_decomposed(monkeypatch, norm):
-    model, X = many_matrices()
-    pairs = []
-
-    def counted(F, G):
-        pairs.append(id(F))
-        return difference_axes(F, G)
-
-    monkeypatch.setattr(local_bounds, "difference_axes", counted)
-    assert np.all(certified_radius(model, X, norm) > 0)
-    assert len(pairs) < 25 * 24 / 2 / 4
-
-
 def test_refused():
     rng = np.random.default_rng(9)
     X, y = data(rng)
@@ -440,7 +368,7 @@ def test_refused():
         certified_radius(make_pipeline(FunctionTransformer(np.arcsinh), model).fit(X, y), X)
 
 
-@pytest.mark.parametrize(("rows", "more"), [(1, 1), (2, 3), (4, 5), (9, 9)])
+@pytest.mark.parametrize(("rows", "more"), [(2, 3), (9, 9)])
 def test_the_axes_of_a_difference_of_matrices(rows, more):
     """With many rows and with few, the axes give the difference back and are orthonormal."""
     rng = np.random.default_rng(rows)
@@ -469,9 +397,15 @@ def mixed_pipeline(model, scaler="passthrough"):
     return make_pipeline(ColumnTransformer(blocks), model)
 
 
-@pytest.mark.parametrize("model", [GLVQ(), GMLVQ(n_prototypes=2), LGMLVQ(max_iter=500)], ids=str)
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("scaler", ["passthrough", StandardScaler()], ids=str)
+@pytest.mark.parametrize(
+    ("model", "norm", "scaler"),
+    [
+        (GLVQ(), 1, StandardScaler()),
+        (GMLVQ(n_prototypes=2), np.inf, "passthrough"),
+        (LGMLVQ(max_iter=500), 2, StandardScaler()),
+    ],
+    ids=str,
+)
 def test_categories_and_missing_values_stay(model, norm, scaler):
     """No change of the numbers inside the radius changes a prediction; the units of the columns can be given."""
     X, y = mixed_table()
