@@ -26,7 +26,6 @@ from lvq.persistence.trusted import (
     is_value,
     name_of,
     public_types,
-    trusted_names,
 )
 from lvq.rejection import CostClassifier
 
@@ -99,11 +98,6 @@ def test_trust_of_the_caller():
     assert find("builtins.eval", is_value, frozenset({"builtins.eval"})) is eval
     with pytest.raises(ImportError, match=r"nowhere.Thing cannot be imported"):
         find("nowhere.Thing", is_class, frozenset({"nowhere.Thing"}))
-
-
-def test_names_of_classes_and_functions():
-    assert trusted_names([lvq.GLVQ, len, np.exp, "a.b"]) == {"lvq.GLVQ", "builtins.len", "numpy.exp", "a.b"}
-    assert trusted_names([]) == frozenset()
 
 
 @pytest.mark.parametrize("part", [SVC, LinearSVC, KMeans, KNeighborsClassifier, RandomForestClassifier])

@@ -40,8 +40,7 @@ def accuracy(X, labels, new, new_labels):
     return model.fit(X, labels).score(new, new_labels)
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("n_sites", [2, 3])
+@pytest.mark.parametrize(("seed", "n_sites"), [(0, 2), (1, 3)])
 def test_the_site_is_at_chance_and_the_classes_are_kept(seed, n_sites):
     """On samples that neither the removal nor the classifier has seen."""
     (X, y, site), (new, new_y, new_site) = draw(seed, 600, n_sites), draw(seed, 3000, n_sites)
@@ -56,7 +55,7 @@ def test_the_site_is_at_chance_and_the_classes_are_kept(seed, n_sites):
     assert len(removal.accuracies_) == len(removal.directions_) + 1
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_other_fractions_of_the_classes_are_not_a_nuisance(seed):
     """Where site and class are related, the classes keep their accuracy if `fit` knows them."""
     (X, y, site), (new, new_y, _) = draw(seed, 600, same=0.8), draw(seed, 3000, same=0.8)
@@ -166,14 +165,6 @@ def test_it_is_stored(pipeline, tmp_path):
     np.testing.assert_array_equal(lvq.load(tmp_path / "model.lvq").predict_proba(X), model.predict_proba(X))
 
 
-def test_it_is_exported(pipeline):
-    runtime = pytest.importorskip("onnxruntime")
-    pytest.importorskip("skl2onnx")
-    model, X, _, _ = pipeline
-    session = runtime.InferenceSession(lvq.to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
-    label, proba = session.run(["label", "probabilities"], {"X": X})
-    np.testing.assert_array_equal(label, model.predict(X))
-    np.testing.assert_allclose(proba, model.predict_proba(X), atol=1e-9)
 
 
 def test_the_nuisance_is_not_the_second_argument():

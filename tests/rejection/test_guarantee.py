@@ -93,7 +93,6 @@ def most(n_draws=N_DRAWS):
         ("honest", "optimal", 0.9),
         ("non_monotone", "global", 0.0),
         ("overconfident", "optimal", 0.0),
-        ("hopeless", "optimal", 0.0),
         ("hopeless", "global", 0.0),
     ],
 )
@@ -105,8 +104,10 @@ def test_guarantee_holds(name, method, certified_fraction):
     assert found >= certified_fraction * N_DRAWS
 
 
-@pytest.mark.parametrize("requested", [0.001, 0.05, 0.1])
-@pytest.mark.parametrize("name", ["honest", "non_monotone", "overconfident", "hopeless"])
+@pytest.mark.parametrize(
+    ("name", "requested"),
+    [("honest", 0.001), ("honest", 0.1), ("non_monotone", 0.05), ("overconfident", 0.05), ("hopeless", 0.1)],
+)
 def test_the_lowest_of_several_bounds_holds(name, requested):
     """What is stated, the requested bound or a larger one, is false no more often than allowed."""
     people, rng, n_draws = population(name), np.random.default_rng(0), 400
@@ -202,16 +203,6 @@ def test_too_few_samples_for_the_rate_they_have():
     assert certified(path, *four_percent_errors(needed), max_error=0.05, level=0.05).n_accepted == needed
     with pytest.raises(GuaranteeError, match="could not be shown"):
         certified(path, *four_percent_errors(needed // 2), max_error=0.05, level=0.05)
-
-
-def test_too_few_samples_to_begin_with_the_most_certain():
-    # Only the most certain quarter is accurate enough, and with 200 samples the tests begin beyond it.
-    samples = four_levels([30, 30, 30, 0])
-    path = local_thresholds(*samples)
-    with pytest.raises(GuaranteeError, match=r"with 200 testing samples\. The .* is 0 errors among 50 ") as caught:
-        certified(path, *(part[::2] for part in samples), max_error=0.1, level=0.05)
-    assert (caught.value.reason, caught.value.samples_needed) == ("too_few_samples", 348)
-    assert certified(path, *samples, max_error=0.1, level=0.05).n_accepted == 100
 
 
 def test_an_error_rate_that_is_too_high():

@@ -186,7 +186,7 @@ def _smallest(
 ) -> Counterfactual:
     """The smallest changes in the metric of a model that has one."""
     fitted, before = found.model, input_map(found, "counterfactual", clipping=False)
-    values, Z, W = _numbers(X), model_inputs(found, X, "counterfactual"), fitted.prototypes.astype(np.float64)
+    Z, values, W = model_inputs(found, X, "counterfactual"), _numbers(X), fitted.prototypes.astype(np.float64)
     root, labels = as_matrix(fitted.matrix_of(0)), fitted.classes[fitted.labels]
     samples, prototypes = ((rows - W.mean(axis=0)) @ root.T for rows in (Z, W))
     B = root @ before
