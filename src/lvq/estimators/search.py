@@ -15,44 +15,34 @@ from sklearn.utils import Tags
 
 from lvq.estimators.atomic import unchanged_on_error
 from lvq.estimators.checks import check_parts
-from lvq.estimators.classifier import LVQClassifier
+from lvq.estimators.classifier import FORMS, Form, LVQClassifier
 from lvq.estimators.cross_fit import Candidate, Folds, Scores, choose, cross_fit, group_folds, log_likelihoods
 from lvq.estimators.inputs import training_samples
 from lvq.estimators.parameters import estimator, one_of
 from lvq.estimators.predictions import ModelPredictions
 from lvq.estimators.specification import DOCUMENTATION
 from lvq.model.arrays import as_numpy
-from lvq.model.costs import LOGMCost, MCECost
+from lvq.model.costs import Cost, MCECost
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.relevance import Matrix, Scale, Weights
 from lvq.model.rows import canonical_order
 from lvq.solvers.threads import product_threads, single_threaded_products
 from lvq.typing import Argument, Array, ClassWeight, CrossValidation, Fold, Seed
 
-ITERATIONS = 30  # of the fits in folds: further ones change the ranking little
-LOGM, MCE = LOGMCost(alpha=0.03, xi=2.0), MCECost(alpha=0.03, xi=2.0)
-LINEAR = LOGMCost(xi=1.0)
+ITERATIONS = 60  # of the fits in folds
+
+def _form(form: Form, cost: Cost | None = None) -> dict[str, Argument]:
+    given = {"relevance": form.relevance, "n_prototypes": form.n_prototypes}
+    return given if cost is None else {"cost": cost, **given}
 
 
-def _matrices(n_prototypes: int, ridge: Argument) -> dict[str, Argument]:
-    return {"relevance": Matrix(local="prototype", rank="auto", ridge=ridge), "n_prototypes": n_prototypes}
-
-
-def _weights(n_prototypes: int, ridge: float) -> dict[str, Argument]:
-    return {"relevance": Weights(local="prototype", ridge=ridge), "n_prototypes": n_prototypes}
-
-
+_PLAIN, _, _, _ADDITIVE, _, _SHARED, _MATRICES, _ = (form.relevance for form in FORMS)
 # What is compared, in the order of preference: of candidates that the scores cannot tell apart the first is taken.
-# The first are the best on the mean of many sets, each other one is the best on some.
 CANDIDATES: tuple[dict[str, Argument], ...] = (
-    {"cost": LOGM, **_matrices(2, "auto")},
-    {"cost": LOGM, **_matrices(2, 0.03)},
-    {"cost": LOGM, **_matrices(1, "auto")},
-    {"cost": MCE, **_matrices(1, 0.003)},
-    {"cost": LOGM, **_weights(4, 0.0003)},
-    {"cost": MCE, **_weights(10, 0.001)},
-    {"cost": LOGM, "relevance": Scale(local="prototype", ridge=0.001), "n_prototypes": 2},
-    {"cost": LINEAR, "relevance": Matrix(rank="auto", ridge=0.03), "n_prototypes": 1, "kernel": None},
+    *(_form(form) for form in FORMS),
+    {"relevance": _PLAIN, "n_prototypes": 20},
+    {"relevance": _SHARED, "n_prototypes": 12},
+    {"relevance": replace(_MATRICES, ridge=0.03), "n_prototypes": 1},
+    {"relevance": _MATRICES, "n_prototypes": 2, "cost": MCECost(alpha=0.03, xi=2.0)},
 )
 
 
@@ -60,7 +50,7 @@ CANDIDATES: tuple[dict[str, Argument], ...] = (
 class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     """`LVQClassifier` with structure and ridge chosen by cross-validation.
 
-    All candidates are compared by fits of 30 iterations in all folds.
+    All candidates, the forms of `LVQClassifier` and some others, are compared by short fits in all folds.
     Differences of scores on the same samples have a standard error; the first candidate wins that is behind the
     best one by at most a quarter of it. The winner is fitted on all samples. The default score is the log-likelihood
     of the true classes, each candidate's at the temperature that its probabilities need: on small sets it varies less
@@ -225,7 +215,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         specified = []
         for candidate in candidates:
             if candidate.relevance == "auto":
-                candidate.set_params(relevance="local_matrix")  # the folds compare candidates, not choices
+                candidate.set_params(form="auto", relevance=candidate._relevance())  # the folds compare, not a choice
             candidate._validate_params()
             parts = candidate._parts()
             check_parts(candidate, parts)

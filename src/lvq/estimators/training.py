@@ -117,8 +117,8 @@ def _first_units(parts: Parts, metric: Metric, params: Params, samples: ArraySam
 
 def _scale_of(rule: Relevance, samples: ArraySamples) -> DataScale:
     """What a ridge is measured in; without one the variance is not needed."""
-    ridge = getattr(rule, "ridge", 0.0) != 0
-    return DataScale(samples.typical_variance() if ridge else 1.0, samples.n_samples)
+    learned = rule.free_size
+    return DataScale(samples.typical_variance() if learned else 1.0, samples.n_samples)
 
 
 def restarted(
