@@ -15,30 +15,24 @@ from sklearn.utils import Tags
 
 from lvq.estimators.atomic import unchanged_on_error
 from lvq.estimators.checks import check_parts
-from lvq.estimators.classifier import FORMS, Form, LVQClassifier
-from lvq.estimators.cross_fit import Candidate, Folds, Scores, choose, cross_fit, group_folds, log_likelihoods
+from lvq.estimators.classifier import FORMS, LVQClassifier
+from lvq.estimators.cross_fit import ITERATIONS, Candidate, Folds, Scores, choose, cross_fit, group_folds, log_likelihoods
 from lvq.estimators.inputs import training_samples
 from lvq.estimators.parameters import estimator, one_of
 from lvq.estimators.predictions import ModelPredictions
 from lvq.estimators.specification import DOCUMENTATION
 from lvq.model.arrays import as_numpy
-from lvq.model.costs import Cost, MCECost
+from lvq.model.costs import MCECost
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import canonical_order
 from lvq.solvers.threads import product_threads, single_threaded_products
 from lvq.typing import Argument, Array, ClassWeight, CrossValidation, Fold, Seed
 
-ITERATIONS = 60  # of the fits in folds
-
-def _form(form: Form, cost: Cost | None = None) -> dict[str, Argument]:
-    given = {"relevance": form.relevance, "n_prototypes": form.n_prototypes}
-    return given if cost is None else {"cost": cost, **given}
-
 
 _PLAIN, _, _, _ADDITIVE, _, _SHARED, _MATRICES, _ = (form.relevance for form in FORMS)
 # What is compared, in the order of preference: of candidates that the scores cannot tell apart the first is taken.
 CANDIDATES: tuple[dict[str, Argument], ...] = (
-    *(_form(form) for form in FORMS),
+    *({"relevance": form.relevance, "n_prototypes": form.n_prototypes} for form in FORMS),
     {"relevance": _PLAIN, "n_prototypes": 20},
     {"relevance": _SHARED, "n_prototypes": 12},
     {"relevance": replace(_MATRICES, ridge=0.03), "n_prototypes": 1},
@@ -56,7 +50,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     of the true classes, each candidate's at the temperature that its probabilities need: on small sets it varies less
     than the accuracy, and the winner's accuracy is higher. The winner keeps its temperature.
 
-    Of the default candidates those with more than two prototypes, and more than a quarter of the distinct samples of
+    Of the default candidates those with more than two prototypes, and more than half of the distinct samples of
     the smallest class, are left out.
 
     {parameters}
@@ -132,7 +126,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         samples, classes, rows = training_samples(self, *checked, reset=True)
         given = list(CANDIDATES if self.candidates is None else self.candidates)
         if self.candidates is None:
-            most = max(2, min(len(canonical_order(samples.X[samples.y == k])[1]) for k in range(len(classes))) // 4)
+            most = max(2, min(len(canonical_order(samples.X[samples.y == k])[1]) for k in range(len(classes))) // 2)
             given = [candidate for candidate in given if candidate["n_prototypes"] <= most]
         candidates = self._specified(base, given)
         assert isinstance(rows, np.ndarray)
