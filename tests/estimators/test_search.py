@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, LVQClassifier, LVQClassifierCV
-from lvq.estimators.search import CANDIDATES
+from lvq.estimators.classifier import FORMS
+from lvq.estimators.search import default_candidates
 from lvq.model.costs import GLVQCost, LOGMCost
 from lvq.model.relevance import Matrix
 from lvq.model.scores import fitted_temperature
@@ -162,26 +163,37 @@ def test_the_temperature_is_that_of_the_folds(searched):
     "base",
     [
         LVQClassifier(),
-        LVQClassifier(relevance=Matrix(rank=2, ridge="auto")),
+        LVQClassifier(relevance=Matrix(rank=2, ridge=0.1)),
         LVQClassifier(missing="ignore", cost_matrix=[[0, 1, 2], [1, 0, 2], [1, 1, 0]]),
+        LVQClassifier(solver="online"),
+        LVQClassifier(form="matrix"),
     ],
-    ids=["default", "rank", "missing"],
+    ids=["default", "rank", "missing", "online", "form"],
 )
 def test_the_default_candidates_fit_any_estimator(base):
     """Each can be fitted, and all differ."""
     X, y = small_data()
-    assert len({str(candidate) for candidate in CANDIDATES}) == len(CANDIDATES) >= 5
-    for candidate in CANDIDATES:
-        quiet_fit(clone(base).set_params(max_iter=1, calibration=None, **candidate), X, y)
-    assert CANDIDATES[0]["n_prototypes"] == 2
+    candidates = default_candidates(base)
+    assert 12 >= len({str(candidate) for candidate in candidates}) == len(candidates) >= 3
+    search = LVQClassifierCV(estimator=base.set_params(max_iter=1, calibration=None), cv=2, random_state=0)
+    params = quiet_fit(search, X, y).cv_results_["params"]
+    assert params == [candidate for candidate in candidates if candidate["n_prototypes"] <= 15]
+    for candidate in candidates:
+        given = clone(base).set_params(max_iter=1, calibration=None, form="auto", **candidate)
+        assert len(quiet_fit(given, X, y).prototypes_) >= 3
+
+
+def test_the_candidates_of_a_form_are_those_of_its_table():
+    named = [candidate["relevance"] for candidate in default_candidates(LVQClassifier(form="additive"))]
+    assert named == [form.relevance for form in FORMS if form.name == "additive"]
 
 
 @quietly
 def test_many_prototypes_need_many_samples():
     """Of the default candidates; those that are given are compared as they are."""
-    X, y = small_data()  # 30 of each class: at most 7 prototypes
+    X, y = small_data()  # 30 of each class: at most 15 prototypes
     model = quiet_fit(LVQClassifierCV(estimator=LVQClassifier(max_iter=2), cv=2, random_state=0), X, y)
-    assert {candidate["n_prototypes"] for candidate in model.cv_results_["params"]} == {1, 2, 4}
+    assert {candidate["n_prototypes"] for candidate in model.cv_results_["params"]} == {1, 2, 3, 8, 12}
     tripled = quiet_fit(clone(model), np.repeat(X, 3, axis=0), np.repeat(y, 3))
     assert len(tripled.cv_results_["params"]) == len(model.cv_results_["params"])  # copies are not distinct
     given = quiet_fit(clone(model).set_params(candidates=[{"n_prototypes": 10}]), X, y)
@@ -199,7 +211,9 @@ def test_a_class_that_is_missing_in_a_training_fold():
     y = np.where(np.arange(90) < 3, 3, y)
     folds = [(np.arange(30, 90), np.arange(30)), (np.arange(60), np.arange(60, 90))]
     model = quiet_fit(LVQClassifierCV(estimator=BASE, candidates=ONE, cv=folds, random_state=0), X, y)
-    assert 1 / 8 < model.model_.decision.temperature < 2
+    without = [(folds[0][0], np.arange(3, 30)), folds[1]]
+    other = quiet_fit(LVQClassifierCV(estimator=BASE, candidates=ONE, cv=without, random_state=0), X, y)
+    assert model.model_.decision.temperature == other.model_.decision.temperature
     assert model.best_score_ < 3 * math.log(1e-6) / 60
 
 
@@ -209,9 +223,9 @@ def test_the_winner_is_fitted_on_all_samples_as_it_would_be_alone(searched):
     alone = quiet_fit(LVQClassifier(**settings), X, y)
     np.testing.assert_array_equal(model.prototypes_, alone.prototypes_)
     np.testing.assert_array_equal(model.omega_, alone.omega_)
-    for method in ("predict", "decision_function"):
-        np.testing.assert_array_equal(getattr(model, method)(X), getattr(alone, method)(X))
+    np.testing.assert_array_equal(model.predict(X), alone.predict(X))
     np.testing.assert_allclose(model.predict_proba(X), at_temperature_of(model, alone, X), rtol=1e-12)
+    np.testing.assert_allclose(model.decision_function(X), np.log(model.predict_proba(X)), rtol=1e-9)
     assert model.best_estimator_.objective_value(X, y) == alone.objective_value(X, y)
     np.testing.assert_array_equal(model.explain(X).contributions, alone.explain(X).contributions)
 
@@ -412,7 +426,7 @@ def test_the_winner_transforms_with_one_matrix(winner):
             [0.1, 0.2],
             "'candidates' parameter of LVQClassifierCV must hold dicts of parameters of LVQClassifier, got 0.1",
         ),
-        ([{"relevance__ridge": -1.0}], "'ridge' parameter of Matrix must be"),
+        ([{"relevance__ridge": -1.0}], "'ridge' parameter of Scale must be"),
         ([{"n_protos": 2}], "Invalid parameter 'n_protos'"),
         ([{"relevance": "hebbian", "solver": "lbfgs"}], "solver"),
     ],

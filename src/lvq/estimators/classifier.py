@@ -18,7 +18,6 @@ from lvq.estimators.specification import Parts
 from lvq.estimators.training import Training
 from lvq.model.arrays import as_numpy
 from lvq.model.costs import Cost, CrossEntropyCost, MarginCost
-from lvq.model.links import Link
 from lvq.model.relevance import RELEVANCES, Matrix, Relevance, Scale, Structured, Weights
 from lvq.model.rows import is_sparse
 from lvq.model.samples import ArraySamples
@@ -220,8 +219,8 @@ class LVQClassifier(CostBasedLVQ):
     def _parts(self, X: ArrayLike | None = None, device: str | None = None) -> Parts:
         if not self._is_open() and self.form != "auto":
             raise ValueError(
-                f"LVQClassifier takes the form={self.form!r} or a relevance, got relevance={self.relevance!r} too. Give "
-                "one of them."
+                f"LVQClassifier takes the form={self.form!r} or a relevance, got relevance={self.relevance!r} too. "
+                "Give one of them."
             )
         if self._is_open() and self.solver == "auto" and is_sparse(X) and X.shape[1] > WIDE:
             return self._with_form(Form("plain", None, 1)).set_params(solver="online")._parts(X, device)

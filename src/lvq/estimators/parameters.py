@@ -90,8 +90,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "calibration": (
         '{"temperature"}, optional',
         "Whether `fit` ends with the choice of a temperature, by which `predict_proba` has the smallest log-loss on "
-        "samples left out of short fits in five folds; predictions do not change. With fewer than 50 samples it is one, "
-        "of more than 2,000 as many are drawn, and `partial_fit` keeps it.",
+        "samples left out of short fits in five folds; predictions do not change. With fewer than 50 samples it is "
+        "one, of more than 2,000 as many are drawn, and `partial_fit` keeps it.",
     ),
     "solver": (
         '{"auto", "lbfgs", "adam", "online"} or solver',

@@ -16,7 +16,16 @@ from sklearn.utils import Tags
 from lvq.estimators.atomic import unchanged_on_error
 from lvq.estimators.checks import check_parts
 from lvq.estimators.classifier import FORMS, LVQClassifier
-from lvq.estimators.cross_fit import ITERATIONS, Candidate, Folds, Scores, choose, cross_fit, group_folds, log_likelihoods
+from lvq.estimators.cross_fit import (
+    ITERATIONS,
+    Candidate,
+    Folds,
+    Scores,
+    choose,
+    cross_fit,
+    group_folds,
+    log_likelihoods,
+)
 from lvq.estimators.inputs import training_samples
 from lvq.estimators.parameters import estimator, one_of
 from lvq.estimators.predictions import ModelPredictions
@@ -24,10 +33,10 @@ from lvq.estimators.specification import DOCUMENTATION
 from lvq.model.arrays import as_numpy
 from lvq.model.costs import MCECost
 from lvq.model.prototype_model import PrototypeModel
+from lvq.model.relevance import Matrix, Scale, Structured
 from lvq.model.rows import canonical_order
 from lvq.solvers.threads import product_threads, single_threaded_products
 from lvq.typing import Argument, Array, ClassWeight, CrossValidation, Fold, Seed
-
 
 _PLAIN, _, _, _ADDITIVE, _, _SHARED, _MATRICES, _ = (form.relevance for form in FORMS)
 # What is compared, in the order of preference: of candidates that the scores cannot tell apart the first is taken.
@@ -38,6 +47,23 @@ CANDIDATES: tuple[dict[str, Argument], ...] = (
     {"relevance": replace(_MATRICES, ridge=0.03), "n_prototypes": 1},
     {"relevance": _MATRICES, "n_prototypes": 2, "cost": MCECost(alpha=0.03, xi=2.0)},
 )
+
+
+def default_candidates(base: LVQClassifier) -> list[dict[str, Argument]]:
+    """What is compared where the user gives nothing: of the form of the estimator, and what its solver can learn."""
+    given = list(CANDIDATES)
+    if base.form != "auto":
+        given = [{"relevance": form.relevance, "n_prototypes": form.n_prototypes} for form in base._table()]
+    if base._is_online():
+        given = [candidate | {"relevance": _without_size(candidate["relevance"])} for candidate in given]
+    return list({str(candidate): candidate for candidate in given}.values())
+
+
+def _without_size(relevance: Structured) -> Structured | None:
+    """The relevance without what only batch solvers can learn."""
+    if isinstance(relevance, Scale):
+        return None
+    return replace(relevance, ridge=0.0, **({"shrinkage": 0.0} if isinstance(relevance, Matrix) else {}))
 
 
 @estimator
@@ -124,10 +150,10 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         base = self._base()
         checked = as_numpy(X), as_numpy(y), as_numpy(sample_weight)
         samples, classes, rows = training_samples(self, *checked, reset=True)
-        given = list(CANDIDATES if self.candidates is None else self.candidates)
-        if self.candidates is None:
+        given = self.candidates
+        if given is None:
             most = max(2, min(len(canonical_order(samples.X[samples.y == k])[1]) for k in range(len(classes))) // 2)
-            given = [candidate for candidate in given if candidate["n_prototypes"] <= most]
+            given = [candidate for candidate in default_candidates(base) if candidate["n_prototypes"] <= most]
         candidates = self._specified(base, given)
         assert isinstance(rows, np.ndarray)
         groups = None if groups is None else np.asarray(groups)[rows]
@@ -205,12 +231,13 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
                     f"{candidate!r}."
                 )
         seed = {} if self.random_state is None else {"random_state": self.random_state}
-        candidates = [clone(base).set_params(**(seed | dict(candidate))) for candidate in given]
         specified = []
-        for candidate in candidates:
-            if candidate.relevance == "auto":
-                candidate.set_params(form="auto", relevance=candidate._relevance())  # the folds compare, not a choice
+        for params in given:
+            fixed = {"form": "auto"} if "relevance" in params else {}
+            candidate = clone(base).set_params(**(seed | fixed | dict(params)))
             candidate._validate_params()
+            if candidate._is_open():  # the folds compare candidates, not what each of them would choose
+                candidate = candidate._with_form(candidate._table()[0])
             parts = candidate._parts()
             check_parts(candidate, parts)
             specified.append(Candidate(candidate, parts))
