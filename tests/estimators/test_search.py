@@ -236,7 +236,7 @@ def test_the_same_result_again_and_in_threads(n_jobs, make_seed):
     """Two prototypes start at random."""
     X, y = small_data()
     candidates = [{"n_prototypes": 2, "relevance__ridge": ridge} for ridge in (0.1, 0.01, 0.001)]
-    model = LVQClassifierCV(estimator=LVQClassifier(max_iter=12), candidates=candidates, cv=3)
+    model = LVQClassifierCV(estimator=LVQClassifier(relevance="matrix", max_iter=12), candidates=candidates, cv=3)
     one = quiet_fit(clone(model).set_params(random_state=0), X, y)
     other = quiet_fit(clone(model).set_params(random_state=make_seed(0), n_jobs=n_jobs), X, y)
     for name in ("mean_test_score", "std_test_score"):
@@ -426,7 +426,7 @@ def test_the_winner_transforms_with_one_matrix(winner):
             [0.1, 0.2],
             "'candidates' parameter of LVQClassifierCV must hold dicts of parameters of LVQClassifier, got 0.1",
         ),
-        ([{"relevance__ridge": -1.0}], "'ridge' parameter of Scale must be"),
+        ([{"relevance": Matrix(ridge=-1.0)}], "'ridge' parameter of Matrix must be"),
         ([{"n_protos": 2}], "Invalid parameter 'n_protos'"),
         ([{"relevance": "hebbian", "solver": "lbfgs"}], "solver"),
     ],

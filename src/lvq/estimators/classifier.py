@@ -152,12 +152,13 @@ class LVQClassifier(CostBasedLVQ):
             return replace(cost, cost_matrix=self._cost_matrix())
         return cost
 
+    def _relevance(self) -> Relevance:
+        return self._table()[0].relevance if self._is_open() else super()._relevance()
+
     def _part(self, name: str, value: Argument) -> Argument:
         """As in all estimators; a relevance that a string names has a ridge, and local ones are for each prototype."""
         if name != "relevance" or not isinstance(value, str):
             return super()._part(name, value)
-        if value == "auto":
-            return self._table()[0].relevance
         part = super()._part(name, value)
         if isinstance(part, Structured):
             ridge = 0.0 if self._is_online() else RIDGE
@@ -244,7 +245,8 @@ class LVQClassifier(CostBasedLVQ):
     ) -> tuple[Self, Parts, float]:
         if self._is_open():
             return self._chosen(parts, samples, classes, groups, warm)
-        self.form_, self.form_scores_ = None, {}
+        self.form_: str | None = None
+        self.form_scores_: dict[str, float] = {}
         shaped, parts, _ = super()._settled(parts, samples, classes, groups, warm)
         if self.calibration is None:
             return shaped, parts, 1.0
@@ -257,7 +259,9 @@ class LVQClassifier(CostBasedLVQ):
         """A copy with the form that is best on samples left out, its parts, and its temperature."""
         if type(parts.relevance) is Relevance and not self._is_online():
             forms: tuple[Form, ...] = (Form("plain", None, 1),)  # sparse and wide, trained online
-        elif warm:
+        elif warm and not (
+            self._is_online() and self._state.relevance.free_size
+        ):  # which the online solver cannot learn
             forms = (self._fitted_form(),)
         else:
             forms = self._affordable(parts, samples, len(classes))
@@ -305,6 +309,8 @@ def as_chosen(estimator: BaseLVQ) -> BaseLVQ:
         return clone(estimator)
     form, model = estimator._fitted_form(), estimator.model_
     fixed = estimator._with_form(form)
+    if type(form.relevance) is Relevance:  # of sparse and wide samples
+        fixed.set_params(solver="online")
     if estimator._counts_are_open():
         counts = np.bincount(model.labels, minlength=len(model.classes))
         fixed.set_params(n_prototypes=dict(zip(model.classes.tolist(), counts.tolist())))

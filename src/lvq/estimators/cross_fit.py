@@ -102,7 +102,8 @@ def make_folds(
 ) -> Folds | None:
     """Five folds of the samples, or of `most` of many; None where they are too few.
 
-    Samples of a class with fewer distinct ones than folds take no part. With groups no group is in two folds.
+    Samples of a class with fewer distinct ones than folds take no part. With groups no group is in two folds. The order
+    of the samples does not matter, unless some are drawn.
     """
     most = choice_rows(samples.n_samples, len(classes)) if most is None else most
     if not samples.in_memory:
@@ -113,8 +114,10 @@ def make_folds(
     if len(rows) > most:
         rows = np.sort(RandomState(0).choice(rows, most, replace=False))
         samples = ArraySamples(*samples.take(rows))
+    order = _canonical_rows(samples.X, as_numpy(samples.y))
+    samples, rows = ArraySamples(*samples.take(order)), rows[order]
     y = as_numpy(samples.y)
-    number = fold_numbers(samples.X, y, N_FOLDS) if groups is None else _group_numbers(y, groups[rows])
+    number = fold_numbers(samples.X, y) if groups is None else _group_numbers(y, groups[rows])
     used = number >= 0
     if used.sum() < MIN_SAMPLES or len(np.unique(y[used])) < 2:
         return None
@@ -122,26 +125,32 @@ def make_folds(
     return Folds(samples, [pair for pair in pairs if len(pair[1])], classes)
 
 
-def fold_numbers(X: Array, y: np.ndarray, least: int) -> np.ndarray:
-    """Number of each sample's fold; -1 for those of a class with fewer distinct samples than `least`.
+def _canonical_rows(X: Array, y: np.ndarray) -> np.ndarray:
+    """The rows class by class, in an order that does not depend on the one they came in."""
+    return np.concatenate([rows[canonical_order(X[rows])[0]] for rows in rows_by_class(y, int(y.max()) + 1)])
 
-    The samples of a class are dealt in their order, except that copies follow each other: at least half of the distinct
-    samples of a class are then in every two folds.
+
+def fold_numbers(X: Array, y: np.ndarray) -> np.ndarray:
+    """Number of each sample's fold; -1 for those of a class with fewer distinct samples than folds.
+
+    The distinct samples of a class are dealt at random. Copies follow each other, so that they are in different folds:
+    where features have few values, new samples are mostly copies of known ones too.
 
     Examples
     --------
     >>> import numpy as np
-    >>> fold_numbers(np.array([[3.0], [1.0], [2.0], [1.0]]), np.array([0, 0, 0, 1]), 3).tolist()
-    [0, 1, 2, -1]
+    >>> X, y = np.array([[3.0], [1.0], [2.0], [4.0], [5.0], [1.0]]), np.array([0, 0, 0, 0, 0, 1])
+    >>> sorted(fold_numbers(X, y).tolist())
+    [-1, 0, 1, 2, 3, 4]
     """
-    fold = np.full(len(y), -1)
+    fold, random = np.full(len(y), -1), RandomState(0)
     for rows in rows_by_class(y, int(y.max()) + 1):
-        if not len(rows):
+        if len(rows) < N_FOLDS:
             continue
         order, distinct = canonical_order(X[rows])
-        if len(distinct) >= least:
-            first = np.repeat(order[distinct], np.diff(distinct, append=len(rows)))  # the sample, or its first copy
-            fold[rows[order[np.argsort(first, kind="stable")]]] = np.arange(len(rows)) % N_FOLDS
+        if len(distinct) >= N_FOLDS:
+            place = np.repeat(random.permutation(len(distinct)), np.diff(distinct, append=len(rows)))
+            fold[rows[order[np.argsort(place, kind="stable")]]] = np.arange(len(rows)) % N_FOLDS
     return fold
 
 

@@ -63,7 +63,8 @@ def _without_size(relevance: Structured) -> Structured | None:
     """The relevance without what only batch solvers can learn."""
     if isinstance(relevance, Scale):
         return None
-    return replace(relevance, ridge=0.0, **({"shrinkage": 0.0} if isinstance(relevance, Matrix) else {}))
+    unit = replace(relevance, ridge=0.0)
+    return replace(unit, shrinkage=0.0) if isinstance(unit, Matrix) else unit
 
 
 @estimator

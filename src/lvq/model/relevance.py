@@ -222,9 +222,10 @@ class Matrix(Structured):
     ----------
     local : {"class", "prototype"}, optional
         Whether each class or each prototype has its own matrix; None means one matrix for all.
-    ridge : float or "auto", default=0.0
-        Weight of the penalty |Omega|^2 times the median variance of a feature; with a ridge the norm of Omega is
-        learned, without one it is one. "auto" as in `Weights`. Batch solvers only.
+    ridge : float, default=0.0
+        Weight of the penalty, |Omega|^2 (its mean over groups of prototypes) times the median variance of a feature;
+        with a ridge the norm of Omega is learned, without one it is one. From 500 samples on the weight falls as one
+        over their number. Batch solvers only.
     feature_groups : sequence of str, int or None, optional
         As in `Weights`; matrices have no equal weights, so groups count in `sparsity`, and None excludes a feature.
     sparsity, smoothness : float, default=0.0
@@ -237,8 +238,8 @@ class Matrix(Structured):
         Weight of the penalty -log det(Omega Omega')/2 that keeps the rank of Omega from falling (Schneider et al.
         2010). Batch solvers only.
     shrinkage : float, default=0.0
-        Weight of the penalty that draws matrices towards a shared one and scaled identities, see `shrunk`; 0.003 to
-        0.03 help where samples are few or noisy. Batch solvers only.
+        Weight of the penalty that draws matrices towards a shared one and scaled identities, see `shrunk`: a mean over
+        groups of prototypes that falls with the number of samples, as that of the ridge. Batch solvers only.
     """
 
     rate: ClassVar[float] = 0.001

@@ -19,12 +19,11 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import MODELS, LVQClassifier, LVQClassifierCV
-from lvq.estimators.classifier import FORMS
 from lvq.estimators.find_model import find_model
 from lvq.estimators.registry import estimator_types, short_name
 from lvq.estimators.search import CANDIDATES
 from lvq.model.links import KERNELS
-from lvq.model.relevance import RELEVANCES, Matrix, Relevance, RuleWeights
+from lvq.model.relevance import Matrix, Relevance, RuleWeights
 from lvq.rejection import RejectClassifier
 from lvq.rejection.calibration import PATH_FRACTION
 from lvq.rejection.guarantee import samples_needed
@@ -136,9 +135,9 @@ def _search(
 
 
 def _rule(model: BaseEstimator) -> Relevance | None:
-    """The relevance of a model that is not fitted; for one that chooses, what it prefers."""
-    given = model.relevance
-    return FORMS[0].relevance if given == "auto" else RELEVANCES[given] if isinstance(given, str) else given
+    """The relevance of a model that is not fitted; for one that chooses, a matrix."""
+    given = "matrix" if model.relevance == "auto" else model.relevance
+    return model._part("relevance", given) if isinstance(given, str) else given
 
 
 def can_ignore(model: BaseEstimator) -> bool:
