@@ -257,11 +257,10 @@ class LVQClassifier(CostBasedLVQ):
         self, parts: Parts, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None, warm: bool
     ) -> tuple[Self, Parts, float]:
         """A copy with the form that is best on samples left out, its parts, and its temperature."""
+        goes_on = warm and not (self._is_online() and self._state.relevance.free_size)  # which has no free size
         if type(parts.relevance) is Relevance and not self._is_online():
             forms: tuple[Form, ...] = (Form("plain", None, 1),)  # sparse and wide, trained online
-        elif warm and not (
-            self._is_online() and self._state.relevance.free_size
-        ):  # which the online solver cannot learn
+        elif goes_on:
             forms = (self._fitted_form(),)
         else:
             forms = self._affordable(parts, samples, len(classes))

@@ -121,7 +121,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "candidates": (
         "sequence of dict, optional",
         "Parameters of `LVQClassifier` to compare, in the order of preference; None compares the forms of "
-        "`LVQClassifier`, some with more prototypes, and two other costs.",
+        "`LVQClassifier`, two with more prototypes, one with a smaller ridge, and one with another cost.",
     ),
     "scoring": (
         "str, callable or None",
