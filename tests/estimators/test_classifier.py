@@ -253,17 +253,17 @@ def test_the_model_is_that_of_the_parameters_that_are_chosen(place, monkeypatch)
     np.testing.assert_array_equal(plain.prototypes_, given.prototypes_)
 
 
-def test_a_race_chooses_as_all_folds_do(monkeypatch):
-    """What is far behind after some folds would not have won."""
-    for seed in range(5):
-        X, y = shells(4, seed=seed)
-        quick = LVQClassifier(random_state=0).fit(X, y)
-        with monkeypatch.context() as patch:
-            patch.setattr(cross_fit, "BEHIND", 1e9)
-            slow = LVQClassifier(random_state=0).fit(X, y)
-        best = min(slow.form_scores_, key=slow.form_scores_.get)
-        assert quick.form_scores_[best] == pytest.approx(slow.form_scores_[best], rel=0.1)
-        assert form_of(quick) == form_of(slow)
+@pytest.mark.parametrize("make", [widths, round_classes])
+def test_a_race_chooses_as_all_folds_do(make, monkeypatch):
+    """What is chosen without the forms that are far behind after some folds is good in all folds."""
+    X, y = make(np.random.default_rng(1), 200)
+    quick = LVQClassifier(random_state=0).fit(X, y)
+    monkeypatch.setattr(cross_fit, "BEHIND", 1e9)
+    slow = LVQClassifier(random_state=0).fit(X, y)
+    chosen = Form(quick.form_, None, len(quick.prototypes_) // len(quick.classes_)).label
+    assert min(slow.form_scores_[label] for label in slow.form_scores_ if chosen in label) < (
+        min(slow.form_scores_.values()) + 0.03
+    )
 
 
 def test_the_same_samples_give_the_same_bits():
@@ -346,11 +346,16 @@ def test_groups_are_not_split(monkeypatch):
     """The form is the one chosen from folds of whole groups, with its temperature."""
     X, y = shells()
     groups, seen, group_folds = np.arange(len(y)) // 8, [], cross_fit.group_folds
-    monkeypatch.setattr(cross_fit, "group_folds", lambda *given: seen.append(group_folds(*given)) or seen[-1])
+
+    def spied(y, groups, n_folds):
+        seen.extend((groups[train], groups[test]) for train, test in group_folds(y, groups, n_folds))
+        return group_folds(y, groups, n_folds)
+
+    monkeypatch.setattr(cross_fit, "group_folds", spied)
     model = LVQClassifier(random_state=0).fit(X, y, groups=groups)
     chosen = as_chosen(model).fit(X, y, groups=groups)
-    assert len(seen) == 2
-    assert all(not set(groups[train]) & set(groups[test]) for folds in seen for train, test in folds)
+    assert len(seen) == 2 * 5
+    assert all(not set(train) & set(test) for train, test in seen)
     np.testing.assert_allclose(model.predict_proba(X), chosen.predict_proba(X))
     plain = LVQClassifier(calibration=None, random_state=0).fit(X, y, groups=groups)
     assert form_of(plain) == form_of(model)

@@ -12,8 +12,9 @@ from sklearn.metrics import log_loss
 import lvq
 from lvq import LVQClassifier, LVQClassifierCV
 from lvq.estimators import search
-from lvq.estimators.cross_fit import N_FOLDS, fold_numbers, group_folds
+from lvq.estimators.cross_fit import fold_numbers, group_folds, make_folds
 from lvq.model.relevance import Matrix
+from lvq.model.samples import ArraySamples
 from lvq.model.scores import fitted_temperature
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -72,29 +73,43 @@ def test_the_loss_of_new_samples_falls_where_labels_are_noisy(cost):
 def test_it_is_the_temperature_of_fits_without_the_samples():
     X, y = noisy(1)
     model = LVQClassifier(relevance="matrix", n_prototypes=2, max_iter=12, random_state=0).fit(X, y)
-    fold, table = fold_numbers(X, y), np.zeros((len(y), 2))
-    for number in range(N_FOLDS):
-        inner = clone(model).set_params(calibration=None)
-        inner.fit(X[fold != number], y[fold != number])
-        table[fold == number] = inner.predict_proba(X[fold == number])
+    folds, table = make_folds(ArraySamples(X, y, np.ones(len(y))), np.arange(2)), np.zeros((len(y), 2))
+    (X, y, _), given = folds.samples.take(slice(None)), model
+    assert len(folds.pairs) == 5
+    for train, test in folds.pairs:
+        inner = clone(given).set_params(calibration=None).fit(X[train], y[train])
+        table[test] = inner.predict_proba(X[test])
     expected = fitted_temperature(np.log(table), y, np.ones(len(y)))
     assert model.model_.decision.temperature == pytest.approx(expected, rel=0.02)  # lbfgs runs once in a short fit
 
 
 def test_folds():
-    """Each class in equal parts; copies in different folds; the order of the samples does not matter."""
+    """Each class in equal parts; copies in different folds."""
     X = np.repeat(np.random.default_rng(0).normal(size=(40, 3)), 2, axis=0)
     y = np.repeat(np.arange(40) % 2, 2)
     fold = fold_numbers(X, y)
     assert [np.bincount(fold[y == label]).tolist() for label in (0, 1)] == [[8] * 5] * 2
     assert (fold[::2] != fold[1::2]).all()
-    order = np.random.default_rng(1).permutation(40)
-    moved = fold_numbers(X[::2][order], y[::2][order])
-    np.testing.assert_array_equal(moved, fold_numbers(X[::2], y[::2])[order])
     y[:8] = 2  # four distinct samples, and their copies
     assert ((fold_numbers(X, y) == -1) == (y == 2)).all()
     y[8:10] = 2
     assert (fold_numbers(X, y) >= 0).all()
+
+
+@pytest.mark.parametrize("kind", ["numbers", "categories", "sparse"])
+def test_folds_do_not_depend_on_the_order_or_the_unit_of_samples(kind):
+    X, y = noisy(3)
+    X = (X > 0).astype(float) if kind == "categories" else X
+    order = np.random.default_rng(1).permutation(len(y))
+    found = []
+    for factor, rows in ((1.0, np.arange(len(y))), (1e3, order)):
+        given = sparse.csr_array(factor * X[rows]) if kind == "sparse" else factor * X[rows]
+        folds = make_folds(ArraySamples(given, y[rows], np.ones(len(y))), np.arange(2))
+        arrays = (folds.samples.X.toarray() if kind == "sparse" else folds.samples.X) / factor
+        found.append([(arrays[test], folds.samples.y[test]) for _, test in folds.pairs])
+    for one, other in zip(*found):
+        np.testing.assert_allclose(one[0], other[0], rtol=1e-12)
+        np.testing.assert_array_equal(one[1], other[1])
 
 
 @pytest.mark.parametrize("case", ["few samples", "one class has enough samples"])
