@@ -289,11 +289,14 @@ def test_given_numbers_are_kept():
 
 
 def test_few_samples_of_a_class_are_plain():
-    X, y = load_iris(return_X_y=True)
-    few = np.r_[0:9, 50:59, 100:109]
-    model = LVQClassifier(random_state=0).fit(X[few], y[few])
-    assert form_of(model) == ("plain", 1)
-    assert model.form_scores_ == {}
+    iris, rng = load_iris(return_X_y=True), np.random.default_rng(0)
+    few, many_classes = np.r_[0:9, 50:59, 100:109], np.repeat(np.arange(20), 9)
+    samples = np.eye(20)[many_classes] + rng.normal(size=(180, 20))
+    for X, y in ((iris[0][few], iris[1][few]), (samples, many_classes)):
+        model = LVQClassifier(random_state=0).fit(X, y)
+        assert form_of(model) == ("plain", 1)
+        assert model.form_scores_ == {}
+    assert model.model_.decision.temperature != 1  # 180 samples are enough to calibrate
 
 
 def test_a_rare_class_has_no_more_prototypes_than_half_its_samples():
@@ -331,7 +334,9 @@ def test_a_warm_start_keeps_the_form():
     for X, y in (shells(), clusters([(0, 0), (4, 0), (8, 0), (12, 0)], [0, 1, 0, 1])):
         model = LVQClassifier(warm_start=True, random_state=0).fit(X, y)
         before, form = model.objective_value(X, y), form_of(model)
+        alone = as_chosen(model).set_params(warm_start=False).fit(X, y)
         assert form_of(model.fit(X, y)) == form
+        assert model.model_.decision.temperature == alone.model_.decision.temperature
         assert model.objective_value(X, y) <= before
 
 

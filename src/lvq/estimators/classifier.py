@@ -103,8 +103,8 @@ class LVQClassifier(CostBasedLVQ):
     for all and one prototype a class, which is multinomial logistic regression), "additive" (a weight of each feature
     for each prototype, so that log-odds are a sum of functions of single features) and "matrix" (a matrix for all
     prototypes, or one for each). The log-loss of samples left out of short fits decides: of forms that it cannot tell
-    apart the most readable is taken. With fewer than ten samples a class the form is plain. The probabilities are
-    calibrated.
+    apart the most readable is taken. With fewer than 50 samples, or ten a class, the form is plain with one prototype. The
+    probabilities are calibrated.
 
     Sparse samples of more than 1,000 features, such as texts, have one prototype a class in the plain metric, trained
     online. `partial_fit` is available with ``solver="online"`` or a relevance without a ridge.
@@ -257,15 +257,17 @@ class LVQClassifier(CostBasedLVQ):
         self, parts: Parts, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None, warm: bool
     ) -> tuple[Self, Parts, float]:
         """A copy with the form that is best on samples left out, its parts, and its temperature."""
-        goes_on = warm and not (self._is_online() and self._state.relevance.free_size)  # which has no free size
         if type(parts.relevance) is Relevance and not self._is_online():
             forms: tuple[Form, ...] = (Form("plain", None, 1),)  # sparse and wide, trained online
-        elif goes_on:
+        elif warm and self._goes_on(classes):
             forms = (self._fitted_form(),)
         else:
             forms = self._affordable(parts, samples, len(classes))
-        sizes = np.bincount(as_numpy(samples.y), minlength=len(classes)) if samples.in_memory else None
-        shapes = [self._with_form(form, sizes, classes) for form in forms]
+        if warm and self._goes_on(classes):
+            shapes = [as_chosen(self)]
+        else:
+            sizes = np.bincount(as_numpy(samples.y), minlength=len(classes)) if samples.in_memory else None
+            shapes = [self._with_form(form, sizes, classes) for form in forms]
         candidates = [Candidate(shape, replace(parts, relevance=shape._relevance())) for shape in shapes]
         rows = choice_rows(samples.n_samples, len(classes))
         folds = make_folds(samples, classes, groups, rows) if len(forms) > 1 or self.calibration else None
@@ -279,6 +281,11 @@ class LVQClassifier(CostBasedLVQ):
         self.form_ = forms[place].name
         self.form_scores_ = {form.label: -score for form, score in zip(forms, scores)}
         return *candidates[place], 1.0 if self.calibration is None else temperature
+
+    def _goes_on(self, classes: np.ndarray) -> bool:
+        """Whether a warm start can go on; `check_unchanged` refuses other classes, and other shapes of the metric."""
+        has_size = self._state.relevance.free_size
+        return np.array_equal(classes, self.model_.classes) and not (self._is_online() and has_size)
 
     def _fitted_form(self) -> Form:
         """The form of the last fit, for a warm start."""
