@@ -103,8 +103,8 @@ class LVQClassifier(CostBasedLVQ):
     for all and one prototype a class, which is multinomial logistic regression), "additive" (a weight of each feature
     for each prototype, so that log-odds are a sum of functions of single features) and "matrix" (a matrix for all
     prototypes, or one for each). The log-loss of samples left out of short fits decides: of forms that it cannot tell
-    apart the most readable is taken. With fewer than 50 samples, or ten a class, the form is plain with one prototype. The
-    probabilities are calibrated.
+    apart the most readable is taken. With fewer than 50 samples, or ten a class, the form is plain with one prototype.
+    The probabilities are calibrated.
 
     Sparse samples of more than 1,000 features, such as texts, have one prototype a class in the plain metric, trained
     online. `partial_fit` is available with ``solver="online"`` or a relevance without a ridge.
