@@ -23,7 +23,7 @@ from lvq.estimators.find_model import find_model
 from lvq.estimators.registry import estimator_types, short_name
 from lvq.estimators.search import CANDIDATES
 from lvq.model.links import KERNELS
-from lvq.model.relevance import Matrix, Relevance, RuleWeights
+from lvq.model.relevance import RELEVANCES, Matrix, Relevance, RuleWeights
 from lvq.rejection import RejectClassifier
 from lvq.rejection.calibration import PATH_FRACTION
 from lvq.rejection.guarantee import samples_needed
@@ -116,7 +116,11 @@ def make_model(
     if make is LVQClassifierCV:
         return _search(shared, given, rank, seed)
     model = make(**shared, **given, random_state=seed)
-    return model if rank is None else model.set_params(relevance=_rule(model), relevance__rank=rank)
+    if rank is None:
+        return model
+    if model.relevance == "auto":
+        model.set_params(relevance="matrix")
+    return model.set_params(relevance__rank=rank)
 
 
 def _search(
@@ -137,7 +141,7 @@ def _search(
 def _rule(model: BaseEstimator) -> Relevance | None:
     """The relevance of a model that is not fitted; for one that chooses, a matrix."""
     given = "matrix" if model.relevance == "auto" else model.relevance
-    return model._part("relevance", given) if isinstance(given, str) else given
+    return RELEVANCES[given] if isinstance(given, str) else given
 
 
 def can_ignore(model: BaseEstimator) -> bool:
