@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
-from lvq import GLVQ
+from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection import (
     Combination,
     RejectClassifier,
+    accuracy_reject_curve,
+    area_under_curve,
     certainty,
     local_thresholds,
 )
@@ -173,6 +175,25 @@ def test_a_certainty_that_is_not_finite_is_never_accepted(data, value):
         assert safe.reason(shifted).tolist() == ["ambiguous"] * 600
     with pytest.raises(ValueError, match="Input certainty contains"):
         RejectClassifier(safe.estimator_, measure=measure, cv="prefit").fit(shifted, y)
+
+
+@pytest.mark.parametrize(
+    ("model", "measure"),
+    [
+        (GLVQ(n_prototypes=2, **QUICK), "relsim"),
+        (GMLVQ(**QUICK), "boundary"),
+        (LGMLVQ(**QUICK), "radius"),
+        (RSLVQ(n_prototypes=2, **QUICK), "probability"),
+        (RidgeClassifier(), "margin"),
+    ],
+    ids=str,
+)
+def test_certainty_ranks_better_than_a_random_order(data, model, measure):
+    """On new samples: the accuracy rises where the least certain are rejected."""
+    X, y = draw(400, 12)
+    safe = RejectClassifier(model, measure=measure).fit(*data)
+    correct = safe.predict(X) == y
+    assert area_under_curve(accuracy_reject_curve(safe.certainty(X), correct)) > correct.mean() + 0.05
 
 
 # -- a label for the rejected ------------------------------------------------------------------------------------------
