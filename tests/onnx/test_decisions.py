@@ -25,7 +25,7 @@ BY_COST = [
 
 @pytest.mark.parametrize(
     ("model", "n_classes", "dtype"),
-    zip(BY_COST, (2, 3, 2, 3), ("float64", "float64", "float32", "float64")),
+    list(zip(BY_COST, (2, 3, 2, 3), ("float64", "float64", "float32", "float64"))),
     ids=lambda part: str(part)[:60],
 )
 def test_costs(model, n_classes, dtype, run, data):

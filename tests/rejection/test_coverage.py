@@ -87,7 +87,9 @@ TARGETS = ({"min_coverage": 0.6}, {"min_accuracy": 0.7}, {"cost_ratio": 0.3}, {"
 
 
 @pytest.mark.parametrize(
-    ("target", "measure"), zip(TARGETS, ("auto", "combined", "probability", "auto")), ids=lambda part: str(part)[:20]
+    ("target", "measure"),
+    list(zip(TARGETS, ("auto", "combined", "probability", "auto"))),
+    ids=lambda part: str(part)[:20],
 )
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_row_is_accepted_by_its_own_values(target, measure, seed):

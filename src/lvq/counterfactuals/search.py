@@ -21,7 +21,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from lvq.counterfactuals.moves import least_distance
-from lvq.counterfactuals.real_cases import Goal, Options, Search, predictions
+from lvq.counterfactuals.real_cases import Goal, Search, predictions
 from lvq.estimators.find_model import FoundModel, need_model, rejecting_layer
 from lvq.inspection.certify import is_local
 from lvq.inspection.columns import model_inputs, row_names
@@ -63,7 +63,6 @@ def counterfactual(
     bounds: Mapping[str | int, tuple[float, float]] | None = None,
     immutable: Sequence[str | int] = (),
     max_changes: int | None = None,
-    plausible: bool = False,
 ) -> Counterfactual:
     """A small change of each sample that changes the prediction or makes it accepted.
 
@@ -97,9 +96,6 @@ def counterfactual(
         Columns that keep their values.
     max_changes : int, optional
         Most columns that change; they are chosen one after the other by their effect.
-    plausible : bool, default=False
-        Whether the result must be as near to one of `samples` that is predicted as its class as 95 % of those are to
-        each other.
 
     Returns
     -------
@@ -128,12 +124,12 @@ def counterfactual(
     goal = Goal(first, _known_classes(target, found.model.classes, len(first)), rejecting)
     done = goal.reached(first, accepted)
     if samples is not None:
-        options = Options(samples, units, bounds or {}, immutable, max_changes, plausible)
-        return _told(Counterfactual(*Search(model, found, X, goal, options).run(done)), X)
+        search = Search(model, found, X, goal, samples)
+        search.limit(units, bounds or {}, immutable, max_changes)
+        return _told(Counterfactual(*search.run(done)), X)
     given = {"units": units, "bounds": bounds, "immutable": immutable or None, "max_changes": max_changes}
-    given |= {"plausible": plausible or None, "a RejectClassifier": rejecting or None}
     needing = [name for name, value in given.items() if value is not None]
-    needing += ["a model with local metrics"] * is_local(found.model)
+    needing += ["a RejectClassifier"] * rejecting + ["a model with local metrics"] * is_local(found.model)
     if needing:
         raise ValueError(
             f"counterfactual needs real samples, best the training samples, for {', '.join(needing)}; give them."

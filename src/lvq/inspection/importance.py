@@ -29,10 +29,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.stats import norm, t
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state, indexable
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.classifier import as_chosen
 from lvq.estimators.find_model import FoundModel, need_model
@@ -147,8 +147,8 @@ def variable_importances(
     Parameters
     ----------
     estimator : estimator
-        Fitted model of this library, alone or in a Pipeline, a search or a RejectClassifier. With `n_resamples` it need
-        not be fitted; of a search, and of the forms of `LVQClassifier`, only the chosen one is refitted.
+        Fitted model of this library, alone or in a Pipeline, a search or a RejectClassifier. Of a search, and of the
+        forms of `LVQClassifier`, only the chosen one is refitted.
     X : array-like of shape (n_samples, n_columns)
         Samples, as the estimator takes them; best the training samples.
     y : array-like of shape (n_samples,), optional
@@ -197,8 +197,7 @@ def variable_importances(
         return VariableImportances(names, importances, fractions, confidence, np.zeros((0, len(names))), False)
     _check(n_resamples, confidence, y)
     X, labels = indexable(X, column_or_1d(y))
-    fitted = estimator if _is_fitted(estimator) else clone(estimator).fit(X, labels)
-    found = need_model(fitted, "variable_importances")
+    found = need_model(estimator, "variable_importances")
     names, importances, fractions = _importances(found, X, groups)
     halves = _halves(labels, sample_groups, n_resamples, check_random_state(random_state))
     with warnings.catch_warnings():  # of half the samples; the fit to all of them has warned
@@ -301,14 +300,6 @@ def _explained(design: Floats, centred: Floats, weighting: Floats) -> float:
     if n - freedom <= 1:
         return fraction if not surplus else 0.0
     return max(0.0, fraction - surplus * (1 - fraction) / (n - freedom - 1))
-
-
-def _is_fitted(estimator: BaseEstimator) -> bool:
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError:
-        return False
-    return True
 
 
 def _halves(

@@ -579,26 +579,6 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         labels[self.reason_for(predictions) != ""] = reject_label
         return labels
 
-    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy of all predictions, accepted or not.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Their classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights.
-
-        Returns
-        -------
-        accuracy : float
-        """
-        from sklearn.metrics import accuracy_score  # slow to import
-
-        return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
-
     def coverage(self, X: MatrixLike, sample_weight: ArrayLike | None = None) -> float:
         """Fraction of the samples that are accepted.
 
