@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lvq.rejection.curves import AccuracyRejectCurve, accuracy_at
+from lvq.rejection.curves import AccuracyRejectCurve
 from lvq.rejection.validation import FloatArray, IntArray, check_fraction
 
 
@@ -19,6 +19,22 @@ class AveragedCurve(NamedTuple):
     accuracy: FloatArray
     standard_deviation: FloatArray
     n_runs: IntArray
+
+
+def accuracy_at(curve: AccuracyRejectCurve, coverage: ArrayLike) -> FloatArray:
+    """Accuracy at given coverages; NaN outside of the range of the curve.
+
+    Examples
+    --------
+    >>> from lvq.rejection import accuracy_reject_curve
+    >>> curve = accuracy_reject_curve([0.1, 0.9], [False, True])
+    >>> accuracy_at(curve, [0.2, 0.5, 0.8, 1.0])
+    array([  nan, 1.   , 0.625, 0.5  ])
+    """
+    wanted = np.asarray(coverage, dtype=np.float64)
+    known, mass = curve.coverage[::-1], (curve.coverage * curve.accuracy)[::-1]
+    inside = (wanted >= known[0]) & (wanted <= known[-1])
+    return np.where(inside, np.interp(wanted, known, mass) / np.where(inside, wanted, 1.0), np.nan)
 
 
 def average_curves(

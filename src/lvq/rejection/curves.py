@@ -83,21 +83,6 @@ def path_curve(path: ThresholdPath) -> AccuracyRejectCurve:
     return AccuracyRejectCurve((accepted / path.n_samples)[::-1], accuracy[::-1])
 
 
-def accuracy_at(curve: AccuracyRejectCurve, coverage: ArrayLike) -> FloatArray:
-    """Accuracy at given coverages; NaN outside of the range of the curve.
-
-    Examples
-    --------
-    >>> curve = accuracy_reject_curve([0.1, 0.9], [False, True])
-    >>> accuracy_at(curve, [0.2, 0.5, 0.8, 1.0])
-    array([  nan, 1.   , 0.625, 0.5  ])
-    """
-    wanted = np.asarray(coverage, dtype=np.float64)
-    known, mass = curve.coverage[::-1], (curve.coverage * curve.accuracy)[::-1]
-    inside = (wanted >= known[0]) & (wanted <= known[-1])
-    return np.where(inside, np.interp(wanted, known, mass) / np.where(inside, wanted, 1.0), np.nan)
-
-
 def area_under_curve(curve: AccuracyRejectCurve, *, min_coverage: float = 0.0) -> float:
     """Mean accuracy over the coverages from `min_coverage` to the highest of the curve.
 
