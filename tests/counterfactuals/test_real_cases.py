@@ -52,23 +52,32 @@ def distances(X, other, units):
     return np.sqrt(np.nansum(numbers, axis=2) + texts)
 
 
-@pytest.mark.parametrize("model", MODELS, ids=str)
-@pytest.mark.parametrize(("target", "scaler"), [("c", "passthrough"), (None, StandardScaler())], ids=str)
+@pytest.mark.parametrize(
+    ("model", "target", "scaler"),
+    [
+        (MODELS[0], None, StandardScaler()),
+        (MODELS[1], "c", "passthrough"),
+        (MODELS[2], None, "passthrough"),
+        pytest.param(MODELS[3], "c", StandardScaler(), marks=pytest.mark.slow),
+        pytest.param(MODELS[4], None, StandardScaler(), marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
 def test_never_farther_than_the_nearest_real_sample(model, target, scaler):
     pipeline, samples = fitted(model, scaler=scaler)
-    X = table(16, seed=1)[0]
+    X = table(12, seed=1)[0]
     found, before = counterfactual(pipeline, X, target, samples=samples), pipeline.predict(X)
     assert np.array_equal(pipeline.predict(found.samples), found.label)
     assert np.all(found.label != before if target is None else found.label == target)
     assert list(found.samples.columns) == list(X.columns)
     np.testing.assert_allclose(np.diag(distances(X, found.samples, found.units)), found.distance, atol=1e-9)
     predicted = pipeline.predict(samples)
-    allowed = predicted[None] != before[:, None] if target is None else np.broadcast_to(predicted == target, (16, 120))
-    needed = before != target if target is not None else np.full(16, True)
+    allowed = predicted[None] != before[:, None] if target is None else np.broadcast_to(predicted == target, (12, 120))
+    needed = before != target if target is not None else np.full(12, True)
     complete = allowed & samples.notna().all(axis=1).to_numpy()
     nearest = np.where(complete, distances(X, samples, found.units), np.inf).min(axis=1)
     known = needed & X.notna().all(axis=1).to_numpy()
-    assert known.sum() > 6
+    assert known.sum() > 4
     assert np.all(found.distance[known] <= nearest[known] * (1 + 1e-9))
     assert np.all(found.distance[~needed] == 0)
     # within the range of the samples, with whole categories
@@ -83,7 +92,7 @@ def test_never_farther_than_the_nearest_real_sample(model, target, scaler):
     assert np.all((found.distance >= radius * (1 - 1e-9))[kept & needed])
 
 
-@pytest.mark.parametrize("model", MODELS[:3], ids=str)
+@pytest.mark.parametrize("model", MODELS[:2], ids=str)
 def test_short(model):
     """With one metric and numbers alone nothing shorter is found around the result, within the bounds."""
     X, y = table()

@@ -1,7 +1,5 @@
 """Graphs of pipelines and reject classifiers, on real data; and conversion by skl2onnx itself."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -293,17 +291,6 @@ def test_columns_of_any_name(run):
     assert_array_equal(run(graph, given)["label"], model.predict(X))
 
 
-def test_columns_with_the_names_of_outputs():
-    X, y = table(np.random.default_rng(0))
-    X = X[["size", "colour"]].rename(columns={"size": "label"})
-    steps = ColumnTransformer(
-        [("a", StandardScaler(), ["label"]), ("b", OneHotEncoder(), ["colour"])], sparse_threshold=0
-    )
-    model = make_pipeline(steps, GLVQ(random_state=0)).fit(X, y)
-    with pytest.raises(ValueError, match=r"to_onnx has an output 'label', so no column may have that name"):
-        to_onnx(model)
-
-
 def test_searches_and_frozen_ones(run, data):
     X, y = data
     inner = make_pipeline(StandardScaler(), GLVQ(random_state=0, solver="online", max_iter=3))
@@ -380,13 +367,6 @@ def test_messages(data):
     ):
         with pytest.raises(ValueError, match=r"to_onnx needs a model of this library"):
             to_onnx(model)
-
-
-def test_without_the_extra(data, monkeypatch):
-    model = GLVQ(random_state=0).fit(*data)
-    monkeypatch.setitem(sys.modules, "skl2onnx", None)
-    with pytest.raises(ImportError, match=r'pip install "lvq\[onnx\]"'):
-        to_onnx(model)
 
 
 def test_texts_are_refused():

@@ -5,7 +5,6 @@ import os
 import pickle
 import sys
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -94,14 +93,6 @@ def test_every_part(model, data, assert_same, tmp_path):
     back = saved_and_loaded(model, tmp_path)
     assert str(back).partition("random_state")[0] == str(model).partition("random_state")[0]
     assert_same(model, back, X)
-
-
-@pytest.mark.parametrize("module", [pickle, joblib])
-def test_pickle_and_joblib(module, fitted, data, assert_same, tmp_path):
-    with open(tmp_path / "model", "wb") as stream:
-        module.dump(fitted, stream)
-    with open(tmp_path / "model", "rb") as stream:
-        assert_same(fitted, module.load(stream), data[0])
 
 
 @pytest.mark.parametrize(

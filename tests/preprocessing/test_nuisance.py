@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
@@ -103,16 +102,6 @@ def test_several_prototypes_find_what_is_not_linear():
     assert abs(removal.transform(X)[:, :2] - X[:, :2].mean(axis=0)).max() < 1.5  # nearly nothing is left of the ring
 
 
-def test_labels_of_any_kind_units_and_order():
-    X, y, site = draw(0)
-    plain = NuisanceRemoval(random_state=0).fit(X, y, nuisance=site).transform(X)
-    named = NuisanceRemoval(random_state=0).fit(X, np.array(["a", "b"])[y], nuisance=np.array(["n", "s"])[site])
-    np.testing.assert_array_equal(named.transform(X), plain)
-    factors = 10.0 ** np.arange(-4, 4)
-    scaled = NuisanceRemoval(random_state=0).fit(X * factors + 5, y, nuisance=site).transform(X * factors + 5)
-    np.testing.assert_allclose((scaled - 5) / factors, plain, atol=1e-3 * np.abs(X).max())
-
-
 def test_types_names_and_copies():
     pandas = pytest.importorskip("pandas")
     X, _, site = draw(0)
@@ -137,12 +126,6 @@ def pipeline():
     return model.fit(X, y, nuisanceremoval__nuisance=site), X, y, site
 
 
-def test_folds_of_a_pipeline(pipeline):
-    model, X, y, site = pipeline
-    params = {"nuisanceremoval__nuisance": site}
-    assert cross_val_score(clone(model), X, y, params=params, cv=3).mean() > 0.9
-
-
 def test_linear_steps_go_on(pipeline):
     """Radii, counterfactuals and prototypes in units know the projection."""
     model, X, _, _ = pipeline
@@ -165,8 +148,6 @@ def test_it_is_stored(pipeline, tmp_path):
     np.testing.assert_array_equal(lvq.load(tmp_path / "model.lvq").predict_proba(X), model.predict_proba(X))
 
 
-
-
 def test_the_nuisance_is_not_the_second_argument():
     X, y, site = draw(0, 50)
     with pytest.raises(
@@ -187,9 +168,7 @@ def test_the_nuisance_is_not_the_second_argument():
         NuisanceRemoval(GLVQ()).fit(X, nuisance=site)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("cv", 1), ("max_directions", -1), ("estimator", 3), ("random_state", "a")]
-)
+@pytest.mark.parametrize(("name", "value"), [("cv", 1), ("max_directions", -1)])
 def test_parameters_are_checked(name, value):
     X, _, site = draw(0, 50)
     with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of NuisanceRemoval must be"):
