@@ -120,11 +120,11 @@ class Search:
         fixed = layout.mask(immutable, "immutable")
         low, high = layout.limits(bounds, self.samples.numbers)
         if units is None:
-            lengths = np.nanstd(self.samples.numbers, axis=0) if self.samples.numbers.size else np.ones(len(numeric))
-            lengths = np.where(lengths > 0, lengths, 1.0)
+            scale = np.nanstd(self.samples.numbers, axis=0) if self.samples.numbers.size else np.ones(len(numeric))
+            scale = np.where(scale > 0, scale, 1.0)
         else:
-            lengths = checked_units(units, len(layout.names), "counterfactual")[numeric]
-        self.limits = Limits(fixed[numeric], fixed[layout.categorical], low, high, lengths, max_changes)
+            scale = checked_units(units, len(layout.names), "counterfactual")[numeric]
+        self.limits = Limits(fixed[numeric], fixed[layout.categorical], low, high, scale, max_changes)
 
     def reached(self, rows: Indices, changed: Mixed) -> NDArray[np.bool_]:
         """Whether changed samples are predicted as wanted."""
