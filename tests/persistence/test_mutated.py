@@ -120,7 +120,6 @@ EDITS = {
     "a function for a class": ("lvq.RejectClassifier", "lvq.rejection.point.accept_mask"),
     "another kind of object": ('["object"', '["named_tuple"'),
     "dicts as lists": ('["dict"', '["list"'),
-    "tuples as lists": ('["tuple"', '["list"'),
     "named tuples as tuples": ('["named_tuple"', '["tuple"'),
     "another metric": ("metrics.Mahalanobis", "local_metrics.LocalMahalanobis"),
     "a metric without parameters": ("metrics.Mahalanobis", "metrics.Euclidean"),
