@@ -122,7 +122,8 @@ class LVQClassifier(CostBasedLVQ):
             return self._part(name, FORMS[0].relevance)
         part = super()._part(name, value)
         if name == "relevance" and isinstance(value, str) and isinstance(part, Structured):
-            part = replace(part, ridge="auto", local=None if part.local is None else "prototype")
+            part = replace(part, ridge="auto")
+            part = part if part.local is None else replace(part, local="prototype")  # a rule may have it fixed to None
             part = replace(part, rank="auto") if isinstance(part, Matrix) else part
         online = isinstance(self.solver, Online) or self.solver == "online"
         named = isinstance(value, str) or value is FORMS[0].relevance

@@ -36,6 +36,12 @@ def one_of(*options: str) -> StrOptions:
     return StrOptions(set(options))
 
 
+def in_words(*options: str) -> str:
+    """The same for a description: ``{"kmeans", "means"}``."""
+    quoted = (f'"{option}"' for option in options)
+    return "{" + ", ".join(quoted) + "}"
+
+
 PARAMETERS: dict[str, tuple[str, str]] = {
     "n_prototypes": (
         'int, dict or "auto"',
@@ -58,7 +64,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "fits between two prototypes of each class with a matrix each, one, and one with a scale.",
     ),
     "kernel": (
-        '{"gaussian", "cauchy", "inverse_multiquadric", "rational_quadratic"} or Kernel, optional',
+        f"{in_words(*KERNELS)} or Kernel, optional",
         "Radial kernel on the squared distances; None leaves them unchanged. Objects of `lvq.model.links`, such as "
         '``Gaussian(width="learned")``, have parameters of their own.',
     ),
@@ -100,7 +106,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "adam.",
     ),
     "cost": (
-        '{"auto", "glvq", "mce", "logm", "rslvq", "snpc", "cross_entropy"} or Cost',
+        f"{in_words('auto', *COSTS)} or Cost",
         'The cost to minimise; see the classes of these names. "auto" is ``MCECost(alpha=0.03, xi=3)``. Objects of '
         "`lvq.model.costs`, such as ``LOGMCost(xi=2)``, have parameters of their own; an object of your own needs "
         "`value_and_derivative`.",
