@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, MCE, RSLVQ, SNPC, LVQClassifier, LVQClassifierCV
+from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, MCE, RSLVQ, SNPC, LVQClassifier, LVQClassifierCV, RejectClassifier
 from lvq.estimators.registry import ESTIMATORS, estimator_types
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix
@@ -241,6 +241,8 @@ def test_invalid_rows_are_not_accepted(measure, dtype, run, data):
         found = run(to_onnx(model, dtype=dtype, measure=measure), rows)
         assert_rejected(found)
         assert found["accepted"][-3:].all()
+        safe = RejectClassifier(model, cv="prefit", measure=measure, min_coverage=0.8).fit(X, y)
+        assert_rejected(run(to_onnx(safe, dtype=dtype), rows[:-1]), n_valid=2)
 
 
 class OwnPart:
