@@ -162,13 +162,6 @@ def test_not_fitted(model, tmp_path):
     assert str(clone(back)) == str(model)
 
 
-def test_streams_continue(data, assert_same, tmp_path):
-    X, y = data
-    model = LVQ1(relevance="fc2", random_state=0).partial_fit(X[:30], y[:30], classes=np.unique(y))
-    back = saved_and_loaded(model, tmp_path)
-    assert_same(model.partial_fit(X[30:], y[30:]), back.partial_fit(X[30:], y[30:]), X)
-
-
 def test_shared_random_states_stay_shared(tmp_path):
     shared = np.random.RandomState(1)
     model = RejectClassifier(GLVQ(random_state=shared), random_state=shared)

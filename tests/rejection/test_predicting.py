@@ -67,17 +67,6 @@ def test_thresholds_are_those_of_the_array_functions(model, thresholds):
     np.testing.assert_array_equal(safe.certainty(X), relsim)
 
 
-@pytest.mark.parametrize("target", [{"min_coverage": 0.75}, {}])
-def test_coverage(model, target):
-    X, y = draw(500, 1)
-    safe = RejectClassifier(model, cv="prefit", **target).fit(X, y)
-    wanted = target.get("min_coverage", 0.9)
-    assert abs(safe.coverage(X) - wanted) < 0.02  # each of six thresholds counts as one sample more
-    assert safe.coverage(X) == pytest.approx(safe.point_.coverage)
-    assert safe.accepted_accuracy(X, y) == pytest.approx(safe.point_.accuracy)
-    assert safe.notes_ == ()
-
-
 def test_one_table_of_distances_for_prediction_and_reason(model, monkeypatch):
     X, y = draw(500, 1)
     safe = RejectClassifier(model, cv="prefit", measure="combined").fit(X, y)

@@ -178,14 +178,6 @@ def test_small_cells_share_a_threshold():
     assert one.pool_thresholds.shape[1] == 1
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_all_correct(method):
-    path = local_thresholds([0.1, 0.2], [True, True], [0, 1], method=method)
-    assert path.coverage.tolist() == [1.0]
-    assert path.accuracy.tolist() == [1.0]
-    assert path.thresholds.tolist() == [[-np.inf, -np.inf]]
-
-
 @pytest.mark.parametrize(("method", "points"), [("optimal", 2), ("global", 2), ("greedy", 1)])
 def test_all_errors(method, points):
     path = local_thresholds([0.1, 0.2], [False, False], [0, 1], method=method)
@@ -230,15 +222,6 @@ def test_certainties_in_steps(scale):
 
 
 # -- the staircase of a cell -------------------------------------------------------------------------------------------
-
-
-def test_figure_2():
-    correct_ranks = [1, 5, 7, 10]
-    error_ranks = [rank for rank in range(1, 14) if rank not in correct_ranks]
-    steps = staircase(np.array(correct_ranks, float), np.array(error_ranks, float))
-    assert (steps.errors + np.arange(1, 6)).tolist() == [1, 5, 7, 10, 14]
-    assert steps.threshold.tolist() == [-np.inf, 5, 7, 10, np.inf]
-    assert steps.realisable.all()
 
 
 def test_equal_certainties_are_not_separated():

@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from lvq.estimators.checks import check_part
 from lvq.estimators.registry import estimator_types
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.samples import FeatureMoments
 from lvq.solvers.state import Statistics, TrainingState, new_statistics
 
 # arrays of scikit-learn's transformers whose last axis is that of the features
@@ -68,15 +67,5 @@ def check_state(state: TrainingState, model: PrototypeModel) -> None:
     ours, theirs = state.variances, model.variances
     same = ours is theirs if ours is None or theirs is None else np.array_equal(ours, theirs)
     require(same, "variances of the features that are not those of its model")
-    if state.moments is not None:
-        require(_fit_together(state.moments, ours), "moments of the features that do not fit its variances")
     units = all(0 < unit < np.inf for unit in state.units[:2])
     require(units and 0 <= state.step < np.inf, "a number of steps or units that are not valid")
-
-
-def _fit_together(moments: FeatureMoments, variances: np.ndarray | None) -> bool:
-    """Whether these are moments with the given variances."""
-    if variances is None or not isinstance(moments, FeatureMoments):
-        return False
-    finite = np.isfinite(np.stack(moments)).all() and (moments.mass >= 0).all()
-    return bool(finite) and np.array_equal(moments.variances(), variances)
