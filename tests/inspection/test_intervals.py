@@ -15,6 +15,7 @@ from lvq.inspection.importance import _halves
 from lvq.solvers.lbfgs import LBFGS
 
 pd = pytest.importorskip("pandas")
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 MODEL = make_pipeline(StandardScaler(), GMLVQ(random_state=0, max_iter=30, solver=LBFGS(tol=1e-3)))
 PLANTED, COPIES = [0, 1], [2, 3]
 
