@@ -1,6 +1,6 @@
 """Checks of samples, labels, weights and given prototypes: every error about invalid data.
 
-Combinations of parameters are checked in `checks.py`.
+Combinations of parameters are checked in `specification.py`.
 """
 
 import sys

@@ -14,12 +14,12 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import Tags
 
 from lvq.estimators.base import unchanged_on_error
-from lvq.estimators.checks import check_parts
 from lvq.estimators.classifier import LVQClassifier
 from lvq.estimators.cross_fit import Candidate, Folds, Scores, choose, cross_fit, group_folds, log_likelihoods
 from lvq.estimators.inputs import training_samples
 from lvq.estimators.parameters import estimator, one_of
 from lvq.estimators.predictions import ModelPredictions
+from lvq.estimators.specification import check_parts
 from lvq.model.costs import LOGMCost, MCECost
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import Matrix, Scale, Weights

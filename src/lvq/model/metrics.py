@@ -197,13 +197,14 @@ class DistanceGradient(NamedTuple):
         """The GPU kernels for two touched prototypes a sample; None elsewhere."""
         return fused_kernels(rows) if self.touched is not None and self.touched.shape[1] == 2 else None
 
-    def whole(self, count: int) -> np.ndarray:
+    def whole(self, count: int) -> Array:
         """dE/dD as one matrix, (N, count)."""
         if self.touched is None:
             return self.value
-        whole, samples = np.zeros((len(self.value), count), dtype=self.value.dtype), np.arange(len(self.value))
-        for touched, value in zip(self.touched.T, self.value.T):
-            whole[samples, touched] += value
+        samples, kinds = self.value.shape
+        whole, every = zeros((samples, count), self.value), beside(np.arange(samples), self.value)
+        for k in range(kinds):
+            whole[every, self.touched[:, k]] += self.value[:, k]
         return whole
 
     def _factor(self, count: int, columns: int) -> np.ndarray | sparse.csr_array:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
 from operator import add
-from typing import ClassVar, NamedTuple, Protocol, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -31,21 +31,13 @@ from lvq.model.rows import (
     wide,
     zeros,
 )
-from lvq.typing import Array
+from lvq.typing import Argument, Array
 
 THINNED = 8192  # samples, about, from which units, centres and the features' variances are computed
 VARYING = 1e-24  # of the largest variance, below which a feature counts as constant
 
 Total = TypeVar("Total")
-Item = TypeVar("Item")
-Value = TypeVar("Value")
-
-
-class Map(Protocol):
-    """Interface of the built-in `map`; another one may work in parallel."""
-
-    def __call__(self, function: Callable[[Item], Value], items: Iterable[Item], /) -> Iterable[Value]:
-        """Values of the function, in the order of the items."""
+Map = Callable[..., Iterable[Argument]]  # the built-in `map`, or one that works in parallel, in the same order
 
 
 class Block(NamedTuple):

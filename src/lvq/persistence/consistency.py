@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.pipeline import Pipeline
 
-from lvq.estimators.checks import check_part
 from lvq.estimators.registry import estimator_types
+from lvq.estimators.specification import check_part
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.samples import FeatureMoments
 from lvq.rejection.classifier import RejectClassifier
