@@ -12,7 +12,7 @@ import pytest
 
 from lvq.model.costs import COSTS, GLVQCost, MarginCost
 from lvq.model.links import KERNELS, Identity, RationalQuadratic
-from lvq.model.objective import Objective, Params
+from lvq.model.objective import BlockObjective, Objective, Params
 from lvq.model.observed import Observed
 from lvq.model.relevance import RELEVANCES, Matrix, Relevance, Weights
 from lvq.model.samples import ArraySamples
@@ -95,7 +95,7 @@ class Case:
     def evaluate(self, objective, at):
         """The mean cost by the formulas."""
         D = distances(self.plain, self.X, at.prototypes, at.relevance, self.variances)
-        costs, _ = objective.cost.value_and_derivative(objective.linked(at).value(D), self.y, LABELS)
+        costs, _ = objective.cost.value_and_derivative(BlockObjective(objective, at).link.value(D), self.y, LABELS)
         return self.weight @ costs / self.weight.sum()
 
 

@@ -25,14 +25,7 @@ from lvq.model.structure import Structure
 from lvq.solvers import adam, lbfgs, online
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
-from lvq.solvers.state import (
-    Report,
-    Result,
-    TrainingState,
-    new_statistics,
-    spread_of,
-    stretched,
-)
+from lvq.solvers.state import Report, Result, TrainingState, new_statistics, spread_of, stretched
 
 
 @dataclass(frozen=True)

@@ -86,12 +86,6 @@ class Objective:
     cost: CostOrRule
     labels: Array
 
-    def linked(self, params: Params) -> Link:
-        """The link at the present width."""
-        if params.width is None or not isinstance(self.link, Kernel):
-            return self.link
-        return self.link.with_width(params.width)
-
     def total(self, params: Params, samples: ArraySamples, mapping: Map = map) -> PartialSum:
         """Weighted sum of the costs and its gradient, over blocks of samples."""
         block = BlockObjective(self, params)
@@ -113,7 +107,9 @@ class BlockObjective:
     def __init__(self, objective: Objective, params: Params) -> None:
         assert not isinstance(objective.cost, WinnerRule | WindowRule)
         self.objective, self.params, self.cost = objective, params, objective.cost
-        self.link, self.labels = objective.linked(params), objective.labels
+        self.link, self.labels = objective.link, objective.labels
+        if params.width is not None and isinstance(self.link, Kernel):
+            self.link = self.link.with_width(params.width)
         self.prepared = objective.metric.prepare(params.prototypes, params.relevance)
 
     def __reduce__(self) -> "tuple[Callable[..., BlockObjective], tuple[Objective, Params]]":
