@@ -184,13 +184,3 @@ def test_array_operations_on_tensors(device):
     assert take_columns(values, index).tolist() == [1.0, 0.0, 3.0]
     rows = np.random.default_rng(0).normal(100, 1, (50, 3))
     np.testing.assert_array_equal(round_centre(tensor(rows, device)).cpu().numpy(), round_centre(rows))
-
-
-@pytest.mark.parametrize("device", DEVICES)
-def test_ties_go_to_the_lowest_index(device):
-    W = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 0.0], [2.0, 0.0]])
-    for cost in (GLVQCost(), LOGMCost()):
-        objective = Objective(Relevance().metric(LABELS), Identity(), cost, torch.tensor([0, 0, 1, 1], device=device))
-        X, y = torch.tensor([[1.0, 0.0]], dtype=torch.float64, device=device), torch.tensor([0], device=device)
-        _, gradient = value_and_gradient(objective, Params(tensor(W, device)), X, y, torch.ones_like(X[:, 0]))
-        assert (gradient.prototypes != 0).any(dim=1).tolist() == [True, False, True, False]
