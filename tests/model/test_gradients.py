@@ -9,9 +9,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from lvq.model.costs import COSTS, GLVQCost, MarginCost
+from lvq.model.costs import COSTS, GLVQCost, LOGMCost, MarginCost
 from lvq.model.links import KERNELS, Identity, RationalQuadratic
+from lvq.model.local_metrics import PARAMETER_AXES
 from lvq.model.objective import BlockObjective, Objective, Params
 from lvq.model.observed import Observed
 from lvq.model.relevance import RELEVANCES, Matrix, Relevance, Weights
@@ -29,10 +31,11 @@ def costs():
     found = {}
     for name, cost in COSTS.items():
         options = {field.name for field in fields(cost)}
-        cost = replace(cost, xi=0.4) if "xi" in options else cost
-        found |= {name: cost, f"{name} alpha": replace(cost, alpha=0.3)}
+        found[name] = cost = replace(cost, xi=0.4) if "xi" in options else cost
+        if "alpha" in options:
+            found[f"{name} alpha"] = replace(cost, alpha=0.3)
         if "cost_matrix" in options:
-            found[f"{name} costs"] = replace(cost, alpha=0.3, cost_matrix=COST_MATRIX)
+            found[f"{name} costs"] = replace(found.get(f"{name} alpha", cost), cost_matrix=COST_MATRIX)
     return found | {"glvq sigmoid": GLVQCost(slope=3.0), "glvq sigmoid alpha": GLVQCost(alpha=0.3, slope=3.0)}
 
 
@@ -73,6 +76,8 @@ class Case:
     def __init__(self, seed, relevance, missing=False, count=10):
         rng = np.random.default_rng(seed)
         self.plain, self.params = relevance.metric(LABELS), random_params(rng, relevance)
+        if missing and type(self.plain) not in PARAMETER_AXES:
+            pytest.skip("missing values are for quadratic metrics")
         self.variances = rng.uniform(0.5, 2, FEATURES)
         self.metric = Observed(self.plain, self.variances) if missing else self.plain
         X, y = np.empty((0, FEATURES)), np.empty(0, dtype=int)
@@ -155,6 +160,18 @@ def test_weights_are_copies_and_only_their_ratios_count(cost, missing, seed):
         assert value == pytest.approx(many, rel=1e-13)
         np.testing.assert_allclose(gradient.prototypes, expected.prototypes, rtol=1e-11, atol=1e-13)
         np.testing.assert_allclose(gradient.relevance, expected.relevance, rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("relevance", relevances().values(), ids=relevances())
+def test_sparse_rows_give_the_result_of_arrays(relevance):
+    case = Case(0, relevance)
+    X, objective = np.where(np.abs(case.X) < 0.5, 0, case.X), case.objective(Identity(), LOGMCost())
+    value, gradient = value_and_gradient(objective, case.params, X, case.y, case.weight)
+    found, other = value_and_gradient(objective, case.params, sparse.csr_array(X), case.y, case.weight)
+    assert found == pytest.approx(value, rel=1e-12)
+    np.testing.assert_allclose(other.prototypes, gradient.prototypes, rtol=1e-9, atol=1e-12)
+    if gradient.relevance is not None:
+        np.testing.assert_allclose(other.relevance, gradient.relevance, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
