@@ -7,8 +7,8 @@ A checksum detects damage, but not a file that was made by hand, whose sizes com
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from lvq.estimators.checks import check_part
 from lvq.estimators.registry import estimator_types
+from lvq.estimators.specification import check_part
 from lvq.model.prototype_model import PrototypeModel
 from lvq.solvers.state import Statistics, TrainingState, new_statistics
 
