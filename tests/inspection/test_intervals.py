@@ -149,5 +149,7 @@ def test_intervals_of_exchangeable_features_hold_their_confidence(model, n, apar
     ],
 )
 def test_messages(parameters, message):
+    X, y = draw(0)
+    model = clone(MODEL).fit(X, y)
     with pytest.raises(ValueError, match=message):
-        intervals(MODEL, **dict(zip("Xy", draw(0))) | parameters)
+        variable_importances(model, **{"X": X, "y": y, **parameters})

@@ -80,9 +80,8 @@ def pulled_in(ends: Floats, reached: Reached, low: Floats, high: Floats) -> Floa
     outside = np.zeros_like(ends)
     best = bisected(outside, ends, reached)
     active = np.flatnonzero((best != 0).any(axis=1) & (ends.shape[1] <= MOST_COORDINATES))
-    axes = np.eye(ends.shape[1])
     # half spaces G u <= h of each job as rows of (G, h): the box, and then the tangent planes
-    planes = [np.column_stack((np.vstack((axes, -axes)), np.append(*box))) for box in zip(high, -low)]
+    planes = {job: _box(low[job], high[job]) for job in active.tolist()}
     crossing = best.copy()
     for _ in range(ROUNDS):
         if not len(active):
@@ -99,6 +98,11 @@ def pulled_in(ends: Floats, reached: Reached, low: Floats, high: Floats) -> Floa
         # where the region is convex, nothing in it is shorter than the bound
         active = active[(bound < np.minimum(size, shortest) * (1 - SMALLEST_GAIN))]
     return _first_on_the_way(best, reached)
+
+
+def _box(low: Floats, high: Floats) -> Floats:
+    axes = np.eye(len(low))
+    return np.column_stack((np.vstack((axes, -axes)), np.append(high, -low)))
 
 
 def _first_on_the_way(moves: Floats, reached: Reached) -> Floats:
