@@ -200,7 +200,7 @@ def variable_importances(
     fitted = estimator if _is_fitted(estimator) else clone(estimator).fit(X, labels)
     found = need_model(fitted, "variable_importances")
     names, importances, fractions = _importances(found, X, groups)
-    halves = _halves(labels, sample_groups, n_resamples, check_random_state(random_state))
+    halves = random_halves(labels, sample_groups, n_resamples, check_random_state(random_state))
     with warnings.catch_warnings():  # of half the samples; the fit to all of them has warned
         warnings.simplefilter("ignore", ConvergenceWarning)
         work = (delayed(_refit)(found, X, labels, half, groups, max_iter) for half in halves)
@@ -311,7 +311,7 @@ def _is_fitted(estimator: BaseEstimator) -> bool:
     return True
 
 
-def _halves(
+def random_halves(
     y: Labels, groups: ArrayLike | None, count: int, random_state: np.random.RandomState
 ) -> list[tuple[Indices, Indices]]:
     """Halves of the samples with their rests, drawn in pairs: each is followed by its rest."""
@@ -353,17 +353,22 @@ def _refit(
     max_iter: int | None,
 ) -> tuple[Floats, Labels]:
     """Importances of the model refitted to one half, and its predictions of the other."""
-    model = as_chosen(found.estimator)
     quick: dict[str, Argument] = {"calibration": None}  # importances do not depend on it
     if max_iter is not None:
-        quick |= {"max_iter": min(max_iter, getattr(model, "max_iter", max_iter)), "sample_prototypes": False}
-    model.set_params(**{name: value for name, value in quick.items() if name in model.get_params()})
-    steps = [(f"step {number}", clone(step)) for number, step in enumerate(found.steps)]
-    pipeline = Pipeline([*steps, ("model", model)])
-    train = _safe_indexing(X, half[0])
-    pipeline.fit(train, y[half[0]])
+        own = getattr(found.estimator, "max_iter", max_iter)
+        quick |= {"max_iter": min(max_iter, own), "sample_prototypes": False}
+    pipeline = refitted(found, X, y, half[0], **quick)
     predicted = np.asarray(pipeline.predict(_safe_indexing(X, half[1])))
+    train = _safe_indexing(X, half[0])
     return _importances(need_model(pipeline, "variable_importances"), train, groups)[1], predicted
+
+
+def refitted(found: FoundModel, X: MatrixLike, y: Labels, rows: Indices, **params: Argument) -> Pipeline:
+    """The model, in its chosen form, and all steps before it, fitted to some rows; with parameters that it has."""
+    model = as_chosen(found.estimator)
+    model.set_params(**{name: value for name, value in params.items() if name in model.get_params()})
+    steps = [(f"step {number}", clone(step)) for number, step in enumerate(found.steps)]
+    return Pipeline([*steps, ("model", model)]).fit(_safe_indexing(X, rows), y[rows])
 
 
 def _beats_chance(
