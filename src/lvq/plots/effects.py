@@ -380,7 +380,7 @@ def _draw(ax: Axes, effect: Effect) -> None:
         ax.plot(places, height, color=FOR, lw=1.6)
         if effect.error is not None:
             ax.fill_between(places, height - effect.error, height + effect.error, **style)
-        ax.xaxis.set_major_locator(MaxNLocator(nbins=4))
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10]))
         width = (places[-1] - places[0]) / len(effect.density)
         samples = places[0] + width * (np.arange(len(effect.density)) + 0.5)
         ax.set_xlim(places[0], places[-1])

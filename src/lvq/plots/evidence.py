@@ -35,6 +35,10 @@ class EvidenceDisplay(Display):
         Names of the columns, best with their values.
     label, rival_label : str
         The predicted class and that of the rival.
+    rest : float, default=0.0
+        Evidence of further columns together, of which there are `n_rest`.
+    n_rest : int, default=0
+        Number of these columns.
 
     Attributes
     ----------
@@ -61,6 +65,8 @@ class EvidenceDisplay(Display):
     feature_names: Sequence[str]
     label: str
     rival_label: str
+    rest: float = 0.0
+    n_rest: int = 0
 
     @described
     def plot(self, ax: Axes | None = None, *, max_features: int | None = 10) -> Self:
@@ -81,14 +87,14 @@ class EvidenceDisplay(Display):
         evidence = np.asarray(self.evidence, dtype=np.float64)
         self.order_ = np.argsort(-np.abs(evidence), kind="stable")[:max_features]
         steps, names = evidence[self.order_], [self.feature_names[int(k)] for k in self.order_]
-        left = len(evidence) - len(steps)
+        total = float(evidence.sum()) + self.rest
+        left = len(evidence) - len(steps) + self.n_rest
         if left:
-            steps = np.append(steps, evidence.sum() - steps.sum())
+            steps = np.append(steps, total - steps.sum())
             names.append(f"{left} other column{'s' if left > 1 else ''}")
         self._set_axes(ax, (7.2, float(np.clip(0.3 * len(steps) + 1.4, 2.4, 14))))
         self._draw(steps)
         name_ticks(self.ax_.yaxis, names, limit=60)
-        total = float(evidence.sum())
         label, rival = short_name(self.label, 24), short_name(self.rival_label, 24)
         self.ax_.set_title(f"{label} against {rival}: odds {odds_text(total)}", size="medium")
         self.ax_.set_xlabel("Log-odds, from even odds (0) to the prediction")
