@@ -255,9 +255,7 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
     )
 
 
-def contributions_between(
-    found: FoundModel, Z: NDArray[np.floating], winner: Indices, rival: Indices
-) -> Floats:
+def contributions_between(found: FoundModel, Z: NDArray[np.floating], winner: Indices, rival: Indices) -> Floats:
     """Contribution of each input column to D- - D+, for samples as they reach the model and given prototypes."""
     far, near = (_back(found.steps, _parts(found.model, Z, nearest)) for nearest in (rival, winner))
     return far.contributions - near.contributions

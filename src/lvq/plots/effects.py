@@ -48,23 +48,22 @@ GREY = "#888888"
 
 @dataclass(frozen=True)
 class Effect:
-    """The log-odds of a class along one column."""
+    """The log-odds of a class along one column; the values of categories are their numbers, from 0."""
 
     name: str
-    values: list[float] | list[str]  # of the column: ascending numbers, or categories
+    categories: list[str] | None  # the most frequent first; None for numbers
+    values: list[float]
     log_odds: list[float]
     density: list[float]  # fraction of the samples in bins of equal width between the ends, or of each category
-    prototypes: list[float] | list[str]  # values of the class's prototypes,
-    rivals: list[float] | list[str]  # and of the rival class's
+    prototypes: list[float]  # values of the class's prototypes,
+    rivals: list[float]  # and of the rival class's
     error: list[float] | None = None  # half of the interval's width
 
     @property
     def size(self) -> float:
         """How much the log-odds differ between samples: their standard deviation."""
-        height, weight = np.array(self.log_odds), np.array(self.density)
-        if not isinstance(self.values[0], str):
-            height = np.interp(np.linspace(0, 1, len(weight)), np.linspace(0, 1, len(height)), height)
-        weight = weight / weight.sum()
+        places = np.linspace(self.values[0], self.values[-1], len(self.density))
+        height, weight = np.interp(places, self.values, self.log_odds), np.array(self.density) / sum(self.density)
         return float(np.sqrt(weight @ (height - weight @ height) ** 2))
 
 
@@ -107,17 +106,18 @@ def effects_of(
     error = _errors(curves, found, X, y, height, n_resamples, random_state) if n_resamples else None
     cells, labels = input_values(found, found.model.prototypes), found.model.labels
     effects = []
-    for column, (values, density) in grids.items():
+    for column, grid in grids.items():
         at = curves.column == column
-        known = None if cells is None or cells[0, column] is None else cells[:, column]
+        known = np.full(len(labels), None) if cells is None else cells[:, column]
         effects.append(
             Effect(
                 name=str(layout.names[column]),
-                values=values.tolist() if values.dtype != object else [str(value) for value in values],
+                categories=grid.categories,
+                values=grid.values.tolist(),
                 log_odds=height[at].tolist(),
-                density=density.tolist(),
-                prototypes=[] if known is None else known[labels == own].tolist(),
-                rivals=[] if known is None else known[labels == other].tolist(),
+                density=grid.density.tolist(),
+                prototypes=grid.places(known[labels == own]),
+                rivals=grid.places(known[labels == other]),
                 error=None if error is None else error[at].tolist(),
             )
         )
@@ -147,23 +147,44 @@ class _Curves(NamedTuple):
         return model.log_odds_scale * parts[np.arange(len(parts)), self.column]
 
 
-def _grid(layout: Layout, samples: Mixed, column: int) -> tuple[np.ndarray, Floats] | None:
-    """Values of a column, and the fraction of samples at or between them; None for a column that is constant."""
+class _Grid(NamedTuple):
+    """Values of a column at which its effect is computed."""
+
+    cells: np.ndarray  # as the column has them
+    values: Floats
+    density: Floats
+    categories: list[str] | None = None
+
+    def places(self, cells: np.ndarray) -> list[float]:
+        """Values of prototypes, without those that are unknown or beyond the ends."""
+        if self.categories is not None:
+            return [float(self.categories.index(str(cell))) for cell in cells if str(cell) in self.categories]
+        known = [float(cell) for cell in cells if isinstance(cell, float | int)]
+        return [value for value in known if self.values[0] <= value <= self.values[-1]]
+
+
+def _grid(layout: Layout, samples: Mixed, column: int) -> _Grid | None:
+    """Numbers between the ends of a column, or its categories; None for a column that is constant."""
     if column in layout.categorical:
-        cells = samples.categories[:, int(np.flatnonzero(layout.categorical == column)[0])]
-        counts = Counter(cell for cell in cells.tolist() if not is_missing(cell)).most_common(MAX_CATEGORIES)
-        values = np.empty(len(counts), dtype=object)
-        values[:] = [value for value, _ in counts]
-        return (values, np.array([count for _, count in counts]) / len(cells)) if len(counts) > 1 else None
-    cells = samples.numbers[:, int(np.flatnonzero(layout.numeric == column)[0])]
-    known = cells[~np.isnan(cells)]
-    ends = np.quantile(known, ENDS) if len(known) else np.zeros(2)
-    if len(known) and ends[0] == ends[1]:
-        ends = np.array([known.min(), known.max()])
-    if not ends[0] < ends[1]:
+        counts = _frequent(samples.categories[:, layout.categorical == column].ravel())
+        names, density = [str(cell) for cell in counts], np.array(list(counts.values())) / len(samples.categories)
+        cells = np.array([*counts, None], dtype=object)[:-1]
+        return _Grid(cells, np.arange(len(cells), dtype=np.float64), density, names) if len(cells) > 1 else None
+    known = samples.numbers[:, layout.numeric == column]
+    known = known[~np.isnan(known)]
+    low, high = np.quantile(known, ENDS) if len(known) else (0.0, 0.0)
+    if low == high and len(known):
+        low, high = known.min(), known.max()
+    if not low < high:
         return None
-    counted, _ = np.histogram(np.clip(known, *ends), N_BINS, range=tuple(ends))
-    return np.linspace(*ends, N_POINTS), counted / len(known)
+    counted, _ = np.histogram(np.clip(known, low, high), N_BINS, range=(low, high))
+    values = np.linspace(low, high, N_POINTS, dtype=np.float64)
+    return _Grid(values, values, counted / len(known))
+
+
+def _frequent(cells: np.ndarray) -> dict[object, int]:
+    """The most frequent categories, and their numbers."""
+    return dict(Counter(cell for cell in cells.tolist() if not is_missing(cell)).most_common(MAX_CATEGORIES))
 
 
 def _median(samples: Mixed) -> Mixed:
@@ -171,22 +192,19 @@ def _median(samples: Mixed) -> Mixed:
     with warnings.catch_warnings():  # a column without any value
         warnings.simplefilter("ignore", RuntimeWarning)
         numbers = np.nanmedian(samples.numbers, axis=0)
-    usual = np.full((1, samples.categories.shape[1]), None, dtype=object)
+    usual = samples.categories[:1].copy()
     for place, cells in enumerate(samples.categories.T):
-        known = Counter(cell for cell in cells.tolist() if not is_missing(cell)).most_common(1)
-        usual[0, place] = known[0][0] if known else cells[0]
+        usual[0, place] = next(iter(_frequent(cells)), None)
     return Mixed(numbers[None], usual)
 
 
-def _changed(
-    layout: Layout, median: Mixed, grids: dict[int, tuple[np.ndarray, Floats]]
-) -> tuple[MatrixLike, Indices]:
+def _changed(layout: Layout, median: Mixed, grids: dict[int, _Grid]) -> tuple[MatrixLike, Indices]:
     """The median sample with each value of each column, and the column of each row."""
-    column = np.repeat(list(grids), [len(values) for values, _ in grids.values()]).astype(np.intp)
+    column = np.repeat(list(grids), [len(grid.values) for grid in grids.values()]).astype(np.intp)
     rows = median.take(np.zeros(len(column), dtype=np.intp))
-    for changed, (values, _) in grids.items():
+    for changed, grid in grids.items():
         for part, columns in ((rows.numbers, layout.numeric), (rows.categories, layout.categorical)):
-            part[np.ix_(column == changed, columns == changed)] = values[:, None]
+            part[np.ix_(column == changed, columns == changed)] = grid.cells[:, None]
     return layout.join(rows), column
 
 
@@ -261,7 +279,7 @@ class EffectDisplay(Display):
     >>> from lvq import LVQClassifier
     >>> from lvq.plots import EffectDisplay
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> model = LVQClassifier(cost="cross_entropy", kernel=None, relevance="local_diagonal", n_prototypes=1)
+    >>> model = LVQClassifier(form="additive", n_prototypes=1)
     >>> display = EffectDisplay.from_estimator(model.fit(X.iloc[:, :4], y), X.iloc[:, :4])
     >>> display.effects.exact, len(display.axes_)
     (True, 4)
@@ -292,7 +310,10 @@ class EffectDisplay(Display):
         high = max(1, -(-len(shown) // wide))
         self._set_axes(ax, (3.0 * wide + 0.6, 2.1 * high + 0.8))
         self.ax_.set_axis_off()
-        places = self.ax_.get_subplotspec().subgridspec(high, wide)
+        area = self.ax_.get_subplotspec()
+        if area is None:
+            raise ValueError("ax of EffectDisplay.plot must be one of a grid, such as plt.subplots makes.")
+        places = area.subgridspec(high, wide)
         self.axes_: list[Axes] = []
         for place, effect in enumerate(shown):
             axes = self.figure_.add_subplot(places[divmod(place, wide)], sharey=self.axes_[0] if self.axes_ else None)
@@ -369,34 +390,24 @@ def _draw(ax: Axes, effect: Effect) -> None:
     """The curve of numbers, or bars of categories; prototypes and samples."""
     from matplotlib.ticker import MaxNLocator
 
-    height, style = np.array(effect.log_odds), {"color": FOR, "alpha": 0.25, "lw": 0}
-    if isinstance(effect.values[0], str):
-        places = np.arange(len(height))
-        ax.bar(places, height, width=0.7, color=FOR, yerr=effect.error, capsize=3)
-        name_ticks(ax.xaxis, effect.values, rotation=30 if max(map(len, effect.values)) > 4 else 0)
-        samples, width = places, 0.7
+    places, height, width = np.array(effect.values), np.array(effect.log_odds), 0.7
+    samples = places
+    if effect.categories is not None:
+        ax.bar(places, height, width, color=FOR, yerr=effect.error, capsize=3)
+        name_ticks(ax.xaxis, effect.categories, rotation=30 if max(map(len, effect.categories)) > 4 else 0)
     else:
-        places = np.array(effect.values)
         ax.plot(places, height, color=FOR, lw=1.6)
         if effect.error is not None:
-            ax.fill_between(places, height - effect.error, height + effect.error, **style)
+            ax.fill_between(places, height - effect.error, height + effect.error, color=FOR, alpha=0.25, lw=0)
         ax.xaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10]))
+        ax.set_xlim(places[0], places[-1])
         width = (places[-1] - places[0]) / len(effect.density)
         samples = places[0] + width * (np.arange(len(effect.density)) + 0.5)
-        ax.set_xlim(places[0], places[-1])
     tall = 0.18 * np.array(effect.density) / max(effect.density)
     ax.bar(samples, tall, width, color=GREY, alpha=0.35, transform=ax.get_xaxis_transform(), zorder=0)
-    for values, marker, colour in ((effect.prototypes, "^", FOR), (effect.rivals, "v", AGAINST)):
-        at = _places(effect, values)
-        ax.plot(at, np.interp(at, places, height), marker, color=colour, mec="white", ms=7, ls="none", clip_on=True)
+    for at, marker, colour in ((effect.prototypes, "^", FOR), (effect.rivals, "v", AGAINST)):
+        ax.plot(at, np.interp(at, places, height), marker, color=colour, mec="white", ms=7, ls="none")
     ax.axhline(0, color=GREY, lw=0.8, ls="--")
     ax.set_title(short_name(effect.name), size="small")
     ax.grid(axis="y", alpha=0.3)
     ax.margins(y=0.12)
-
-
-def _places(effect: Effect, values: list[float] | list[str]) -> Floats:
-    """Where prototypes are on the axis; without those beyond its ends."""
-    if isinstance(effect.values[0], str):
-        return np.array([effect.values.index(str(value)) for value in values if str(value) in effect.values], dtype=float)
-    return np.array([value for value in values if effect.values[0] <= value <= effect.values[-1]], dtype=float)

@@ -55,7 +55,7 @@ class EvidenceDisplay(Display):
     >>> import lvq
     >>> from lvq.plots import EvidenceDisplay
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = lvq.LVQClassifier(cost="cross_entropy", kernel=None, random_state=0).fit(X, y)
+    >>> model = lvq.LVQClassifier(random_state=0).fit(X, y)
     >>> display = EvidenceDisplay.from_explanation(lvq.explain(model, X[:1]))
     >>> len(display.bars_), display.label
     (4, '0')
@@ -108,7 +108,7 @@ class EvidenceDisplay(Display):
         self.bars_: BarContainer = self.ax_.barh(places, steps, left=starts, color=colours)
         low, high = min(0.0, ends.min()), max(0.0, ends.max())
         room = 0.22 * (high - low or 1.0)  # of the factors
-        for place, step, start, end in zip(places, steps, starts, ends):
+        for place, step, start, end in zip(range(len(steps)), steps.tolist(), starts.tolist(), ends.tolist()):
             self.ax_.text(max(start, end) + 0.03 * room, place, f" {factor_text(step)}", va="center", size="small")
             self.ax_.plot([end, end], [place, min(place + 1, places[-1]) + 0.4], color="#888888", lw=0.8)
         self.ax_.axvline(0, color="#888888", lw=0.8, ls="--")

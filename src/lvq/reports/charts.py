@@ -109,8 +109,9 @@ def drawings(report: Report) -> dict[str, str]:
     colours = {code.lower(): colour(k) for k, code in enumerate(class_colours(len(report.data.classes)))}
     drawn = {name: _svg(name, draw, height, colours) for name, (draw, height) in found.items()}
     signs = {FOR.lower(): "var(--positive)", AGAINST.lower(): "var(--negative)", GREY: "var(--muted)"}
-    for k in range(0 if report.effects is None else len(report.effects.columns)):
-        drawn[f"effect{k}"] = _svg(f"effect{k}", partial(_effect, report.effects, k), 1.9, signs, SMALL)
+    if report.effects is not None:
+        for k in range(len(report.effects.columns)):
+            drawn[f"effect{k}"] = _svg(f"effect{k}", partial(_effect, report.effects, k), 1.9, signs, SMALL)
     for kind in ("wrong", "least_certain"):
         for k, one in enumerate(getattr(report.explanations, kind)):
             if one.log_odds is not None and one.image is None:
@@ -170,7 +171,7 @@ def _effect(effects: Effects, place: int, ax: Axes) -> None:
 def _evidence(one: Explanation, report: Report, ax: Axes) -> None:
     """The waterfall of an explained prediction."""
     display = EvidenceDisplay(
-        evidence=[line.evidence for line in one.features],
+        evidence=[line.evidence or 0.0 for line in one.features],
         feature_names=[with_value(line.name, line.value) for line in one.features],
         label=report.data.classes[one.predicted],
         rival_label=report.data.classes[one.rival_class],
