@@ -33,7 +33,8 @@ print(why.table(3)[["feature", "value", "winner_value", "rival_value", "evidence
 print("sum:", why.evidence.sum().round(6), "log-odds:", abs(model.decision_function(why.inputs))[0].round(6))
 
 # %%
-# With a weight of each feature and one prototype a class, the evidence of a feature depends on its own value alone. These
-# curves are the whole model. Triangles are the prototypes; the bands are 90 % intervals, from refits to random halves.
+# With a weight of each feature and one prototype a class, the evidence of a feature depends on its own value alone.
+# These curves are the whole model. Triangles are the prototypes; the bands are 90 % intervals, from refits to random
+# halves.
 
 EffectDisplay.from_estimator(model, X_train, y_train, class_="malignant", n_resamples=10)

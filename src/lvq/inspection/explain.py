@@ -21,7 +21,6 @@ prototype and D- that to the nearest of the other classes; the sum is negative w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -55,7 +54,6 @@ if TYPE_CHECKING:
 LARGEST_LOGARITHM = 700.0  # whose exponential is a number
 MAX_SHOWN = 5  # samples of an explanation in a notebook,
 SHOWN_FEATURES = 8  # and features of each
-COLUMNS = ("feature", "value", "winner_value", "rival_value", "contribution", "evidence", "odds")
 
 
 class InputExplanation(NamedTuple):
@@ -78,27 +76,13 @@ class InputExplanation(NamedTuple):
         what = "contributions" if self.evidence is None else "evidence"
         return f"InputExplanation({what} of {len(self.feature_names)} columns, {len(self.label)} samples; see .table())"
 
-    def _repr_html_(self) -> str:
-        parts = [self._html_of(sample, name) for sample, name in enumerate(self._names()[:MAX_SHOWN])]
-        left = len(self.label) - len(parts)
-        return "".join(parts) + (f"<p>and {left} more samples, see <code>table()</code></p>" if left else "")
-
-    def _html_of(self, sample: int, name: JSONValue) -> str:
-        """A table of the largest contributions to one prediction."""
-        title = f"Sample {name}: {self.label[sample]} against {self.rival_label[sample]}"
-        if self.evidence is not None:
-            title += f", odds {odds_text(float(self.evidence[sample].sum()))}"
-        lines = list(self._lines(sample, name, SHOWN_FEATURES))
-        names = [column for column in COLUMNS if column in lines[0]]
-        rows = ["".join(f"<td>{escape(_cell(column, line[column]))}</td>" for column in names) for line in lines]
-        head = "".join(f"<th>{column.replace('_', ' ')}</th>" for column in names)
-        left = len(self.feature_names) - len(lines)
-        more = f"<p>and {left} other columns</p>" if left else ""
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
-        return f"<table><caption>{escape(title)}</caption><tr>{head}</tr>{body}</table>{more}"
-
-    def _names(self) -> NDArray[np.object_]:
-        return row_names(self.inputs, len(self.label))
+    def _repr_html_(self) -> str | None:
+        found = _frame(self._lines(MAX_SHOWN, SHOWN_FEATURES))
+        if isinstance(found, list) or found.empty:
+            return None  # the short text is shown instead
+        page = found.drop(columns=["certainty", "winner", "rival"]).to_html(index=False, float_format="{:.3g}".format)
+        left = len(self.label) - MAX_SHOWN
+        return page + (f"<p>and {left} more samples, see <code>table()</code></p>" if left > 0 else "")
 
     def table(self, n_features: int | None = None) -> DataFrame | list[dict[str, JSONValue]]:
         """A line for each sample and feature, with values in the units of X; the largest contributions first.
@@ -120,14 +104,13 @@ class InputExplanation(NamedTuple):
         """
         if n_features is not None and n_features < 1:
             raise ValueError(f"n_features of table must be at least 1, or None for all features, got {n_features!r}.")
-        lines = [line for sample, name in enumerate(self._names()) for line in self._lines(sample, name, n_features)]
-        try:
-            import pandas as pd
-        except ImportError:
-            return lines
-        return pd.DataFrame(lines)
+        return _frame(self._lines(None, n_features))
 
-    def _lines(self, sample: int, name: JSONValue, n_features: int | None) -> Iterator[dict[str, JSONValue]]:
+    def _lines(self, n_samples: int | None, n_features: int | None) -> list[dict[str, JSONValue]]:
+        names = row_names(self.inputs, len(self.label))[:n_samples]
+        return [line for sample, name in enumerate(names) for line in self._of_sample(sample, name, n_features)]
+
+    def _of_sample(self, sample: int, name: JSONValue, n_features: int | None) -> Iterator[dict[str, JSONValue]]:
         row, winner, rival = self.contributions[sample], int(self.winner[sample]), int(self.rival[sample])
         evidence = None if self.evidence is None else self.evidence[sample]
         total = float(np.abs(row).sum()) or 1.0
@@ -174,12 +157,12 @@ def factor_text(evidence: float) -> str:
     return f"× {np.exp(min(evidence, LARGEST_LOGARITHM)):.3g}"
 
 
-def _cell(column: str, value: JSONValue) -> str:
-    if value is None:
-        return ""
-    if column == "odds":
-        return f"× {value:.3g}"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _frame(lines: list[dict[str, JSONValue]]) -> DataFrame | list[dict[str, JSONValue]]:
+    try:
+        import pandas as pd
+    except ImportError:
+        return lines
+    return pd.DataFrame(lines)
 
 
 def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import t
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state, indexable
+from sklearn.utils import indexable
 from sklearn.utils.validation import column_or_1d
 
 from lvq.counterfactuals.mixed_rows import Layout, Mixed
@@ -43,6 +43,7 @@ N_BINS = 20
 MAX_CATEGORIES = 12
 ENDS = (0.01, 0.99)  # quantiles of the samples between which a curve is drawn
 CONFIDENCE = 0.9
+SIDE_BY_SIDE = 3  # small plots
 GREY = "#888888"
 
 
@@ -85,7 +86,6 @@ def effects_of(
     features: Sequence[str | int] | None = None,
     class_: Label | None = None,
     n_resamples: int = 0,
-    random_state: int | np.random.RandomState | None = 0,
 ) -> Effects:
     """The numbers of `EffectDisplay.from_estimator`, which describes the parameters."""
     found = need_model(estimator, "EffectDisplay")
@@ -103,7 +103,7 @@ def effects_of(
     own, other = _classes(found, layout.join(median), class_)
     curves = _Curves(*_changed(layout, median, grids), own, other, _is_exact(found, own, other))
     height = curves.of(found)
-    error = _errors(curves, found, X, y, height, n_resamples, random_state) if n_resamples else None
+    error = _errors(curves, found, X, y, height, n_resamples) if n_resamples else None
     cells, labels = input_values(found, found.model.prototypes), found.model.labels
     effects = []
     for column, grid in grids.items():
@@ -234,13 +234,12 @@ def _errors(
     y: ArrayLike | None,
     height: Floats,
     n_resamples: int,
-    random_state: int | np.random.RandomState | None,
 ) -> Floats:
     """Half the width of the interval, by refits to random halves; see `lvq.inspection.importance`."""
     if y is None:
         raise ValueError("y of EffectDisplay, the classes of X, is needed for n_resamples; give it.")
     X, labels = indexable(X, column_or_1d(y))
-    halves = random_halves(labels, None, n_resamples, check_random_state(random_state))
+    halves = random_halves(labels, None, n_resamples, np.random.RandomState(0))
     with warnings.catch_warnings():  # of half the samples; the fit to all of them has warned
         warnings.simplefilter("ignore", ConvergenceWarning)
         refits = [curves.of(need_model(refitted(found, X, labels, half), "EffectDisplay")) for half, _ in halves]
@@ -288,7 +287,7 @@ class EffectDisplay(Display):
     effects: Effects
 
     @described
-    def plot(self, ax: Axes | None = None, *, max_features: int | None = 12, n_columns: int = 3) -> Self:
+    def plot(self, ax: Axes | None = None, *, max_features: int | None = 12) -> Self:
         """Draw the curves; in a figure of their own with a title.
 
         Parameters
@@ -296,8 +295,6 @@ class EffectDisplay(Display):
         {ax}
         max_features : int or None, default=12
             Number of columns, those of the largest effects; None draws all.
-        n_columns : int, default=3
-            Number of small plots side by side.
 
         Returns
         -------
@@ -306,7 +303,7 @@ class EffectDisplay(Display):
         """
         self._check_max_features(max_features)
         shown = self.effects.columns[:max_features]
-        wide = max(1, min(n_columns, len(shown)))
+        wide = max(1, min(SIDE_BY_SIDE, len(shown)))
         high = max(1, -(-len(shown) // wide))
         self._set_axes(ax, (3.0 * wide + 0.6, 2.1 * high + 0.8))
         self.ax_.set_axis_off()
@@ -343,7 +340,6 @@ class EffectDisplay(Display):
         features: Sequence[str | int] | None = None,
         class_: Label | None = None,
         n_resamples: int = 0,
-        random_state: int | np.random.RandomState | None = 0,
         ax: Axes | None = None,
         **plot_kwargs: Argument,
     ) -> Self:
@@ -370,8 +366,6 @@ class EffectDisplay(Display):
         n_resamples : int, default=0
             Number of refits to random halves, for a 90 % interval of each curve; of its shape where curves are
             evidence, as a constant can move from one of them to another.
-        random_state : int, RandomState or None, default=0
-            Seed of the halves.
         {ax}
         {plot_kwargs}
 
@@ -380,9 +374,7 @@ class EffectDisplay(Display):
         display : EffectDisplay
             The display, drawn.
         """
-        effects = effects_of(
-            estimator, X, y, features=features, class_=class_, n_resamples=n_resamples, random_state=random_state
-        )
+        effects = effects_of(estimator, X, y, features=features, class_=class_, n_resamples=n_resamples)
         return cls(effects=effects).plot(ax=ax, **plot_kwargs)
 
 
