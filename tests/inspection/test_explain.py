@@ -406,7 +406,8 @@ def test_without_log_odds_there_is_no_evidence(model):
 def test_short_descriptions():
     X, y = draw()
     names = np.array(["<a>", "b & c", "d"])[y]
-    found = explain(LVQClassifier(**PROBABLE, relevance="local_diagonal").fit(X, names), X)
+    model = make_pipeline(StandardScaler(), LVQClassifier(**PROBABLE, relevance="local_diagonal"))
+    found = explain(model.fit(X, names), X)
     assert repr(found) == "InputExplanation(evidence of 5 columns, 120 samples; see .table())"
     page = found._repr_html_()
     assert "&lt;a&gt;" in page
