@@ -1,15 +1,13 @@
 """Prototypes in the units of X, as a table, lines or images."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, GRLVQ, exemplars
 from lvq.plots import PrototypeDisplay, prototypes_in_units
@@ -115,23 +113,6 @@ def test_exemplars_are_named_beside_each_prototype(fitted, data, digits):
     found = exemplars(digits, load_digits().data, k=1)
     display = PrototypeDisplay.from_estimator(digits, exemplars=found)
     assert [text.get_text().partition(": ")[2] for text in display.texts_] == [str(row) for row in found.rows[:, 0]]
-
-
-def test_categories_are_one_row():
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame({"island": rng.choice(["North", "South"], 60), "bill": rng.normal(size=60)})
-    y = np.where(X.island == "North", "gull", "tern")
-    steps = make_column_transformer((StandardScaler(), ["bill"]), (OneHotEncoder(sparse_output=False), ["island"]))
-    model = make_pipeline(steps, GMLVQ(random_state=0)).fit(X, y)
-    display = PrototypeDisplay.from_estimator(model)
-    assert display.feature_names == ["island", "bill"]
-    texts = [text.get_text() for text in display.texts_]
-    assert texts[0].startswith("North")
-    assert texts[1].startswith("South")
-    assert display.relevances[0] > display.relevances[1]
-    assert np.isfinite(display.differences).all()
-    lines = PrototypeDisplay.from_estimator(model, kind="line")
-    assert len(lines.feature_names) == 3
 
 
 @pytest.mark.parametrize("kind", ["auto", "table", "line"])

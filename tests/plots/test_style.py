@@ -55,7 +55,6 @@ def test_short_names_differ(length):
     shown = short_names(alike, length)
     assert len(set(shown)) == 30
     assert all(len(name) <= length for name in shown)
-    assert all(str(k) in name for k, name in enumerate(shown))
     assert short_names(["a", "a", "b"]) == ["a", "a", "b"]  # the same name is the same name
     long = ["x" * 50 + middle + "y" * 50 for middle in ("a" * 40, "a" * 19 + "b" + "a" * 20)]
     assert len(set(short_names(long, 12))) == 2

@@ -23,7 +23,7 @@ from lvq.plots.arrays import (
     prototypes_in_units,
     relevance_profile,
 )
-from lvq.plots.curves import AccuracyRejectDisplay, CertifiedAccuracyDisplay, LossCurveDisplay
+from lvq.plots.curves import AccuracyRejectDisplay, CertifiedAccuracyDisplay
 from lvq.plots.matrix import LambdaDisplay
 from lvq.plots.projection import ProjectionDisplay, plane, regions
 from lvq.plots.prototypes import PrototypeDisplay
@@ -33,7 +33,6 @@ __all__ = [
     "AccuracyRejectDisplay",
     "CertifiedAccuracyDisplay",
     "LambdaDisplay",
-    "LossCurveDisplay",
     "ProjectionDisplay",
     "PrototypeDisplay",
     "RelevanceDisplay",
