@@ -416,7 +416,7 @@ class ProjectionDisplay(Display):
         intensity = np.clip((grid.certainty - low) / (high - low), 0, 1) if high > low else np.ones(grid.xx.shape)
         colours = np.array([to_rgb(colour) for colour in self._colours])[grid.classes]
         pixels = np.dstack((colours, 0.12 + 0.33 * intensity))
-        extent = (*_edges(grid.xx[0]), *_edges(grid.yy[:, 0]))
+        extent = (*edges(grid.xx[0]), *edges(grid.yy[:, 0]))
         style: dict[str, Argument] = {"origin": "lower", "aspect": "auto", "zorder": 0, "interpolation": "nearest"}
         self.regions_: AxesImage = self.ax_.imshow(pixels, extent=extent, **style)
         self._draw_borders(grid)
@@ -545,7 +545,7 @@ class ProjectionDisplay(Display):
         return display.plot(ax=ax, **plot_kwargs)
 
 
-def _edges(centres: Floats) -> tuple[float, float]:
+def edges(centres: Floats) -> tuple[float, float]:
     """The outer edges of pixels of equal size, from their centres."""
     half = (centres[-1] - centres[0]) / (len(centres) - 1) / 2
     return float(centres[0] - half), float(centres[-1] + half)

@@ -26,7 +26,7 @@ from lvq.reports.text import label_texts, to_json
 from lvq.reports.verdict import limits_of, verdict_of
 from lvq.typing import Argument, JSONValue, MatrixLike
 
-FORMAT = 7  # raised when a key of metrics.json changes its name or meaning
+FORMAT = 8  # raised when a key of metrics.json changes its name or meaning
 MAX_POINTS = 2000  # samples on the map
 
 
@@ -151,7 +151,6 @@ class Report:
     probabilities: Calibration | None
     certified: parts.Certified
     explanations: Explanations
-    history: parts.History
     folds: Folds | None
     notes: list[str]
     protocol: str | None
@@ -232,7 +231,6 @@ class Report:
             curves=parts.curves_of(held_out, numbers, importances),
             prototypes=parts.prototypes_of(held_out, numbers, importances),
             certified=parts.certified_of(held_out, rows),
-            history=parts.history_of(columns.found.estimator),
             rejection=rejection_of(held_out, points),
             map=map_of(held_out, rows, points),
             explanations=explanations_of(held_out),

@@ -24,7 +24,7 @@ from lvq.estimators.find_model import find_model
 from lvq.estimators.registry import MODELS, estimator_types, short_name
 from lvq.estimators.search import CANDIDATES
 from lvq.model.links import KERNELS
-from lvq.model.relevance import RELEVANCES, Matrix, Relevance, RuleWeights
+from lvq.model.relevance import RELEVANCES, Matrix, Relevance
 from lvq.rejection import RejectClassifier
 from lvq.rejection.calibration import PATH_FRACTION
 from lvq.rejection.guarantee import samples_needed
@@ -51,8 +51,6 @@ def make_model(
     rank: int | None = None,
     kernel: str | None = None,
     class_weight: ClassWeight = None,
-    sample_prototypes: bool = False,
-    missing: str = "raise",
     seed: int | None = 0,
 ) -> BaseEstimator:
     """Make the estimator of a name.
@@ -69,10 +67,6 @@ def make_model(
         "gaussian", "cauchy", "inverse_multiquadric" or "rational_quadratic"; "none" for none.
     class_weight : dict or "balanced", optional
         Factor of the weights of each class.
-    sample_prototypes : bool, default=False
-        Whether every prototype is a training sample, for models that can learn such prototypes.
-    missing : {"raise", "ignore"}, default="raise"
-        What NaN means: an error, or a value that distances leave out, for models that can do that.
     seed : int, optional
         Random state of the model.
 
@@ -93,17 +87,6 @@ def make_model(
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise ValueError(f"The model must be one of {', '.join(NAMES)}, got {name!r}.{hint}")
     shared: dict[str, Argument] = {} if class_weight is None else {"class_weight": class_weight}
-    if sample_prototypes:
-        _need(lambda model: hasattr(model, "sample_prototypes"), "sample_prototypes (--sample-prototypes)", name)
-        shared["sample_prototypes"] = True
-    if missing != "raise":
-        _need(can_ignore, "missing='ignore' (--missing ignore)", name)
-        shared["missing"] = missing
-    if sample_prototypes and missing != "raise":
-        raise ValueError(
-            "sample_prototypes (--sample-prototypes) needs filled values, got missing='ignore' (--missing ignore); "
-            "leave one out."
-        )
     given: dict[str, Argument] = {}
     if prototypes is not None:
         given["n_prototypes"] = prototypes
@@ -138,17 +121,6 @@ def _rule(model: BaseEstimator) -> Relevance | None:
     """The relevance of a model that is not fitted; for one that chooses, what it prefers."""
     given = model.relevance
     return FORMS[0].relevance if given == "auto" else RELEVANCES[given] if isinstance(given, str) else given
-
-
-def can_ignore(model: BaseEstimator) -> bool:
-    """Whether a model can ignore missing values; rules without a gradient cannot.
-
-    Examples
-    --------
-    >>> can_ignore(make_model("glvq")), can_ignore(make_model("fc1glvq"))
-    (True, False)
-    """
-    return hasattr(model, "missing") and not isinstance(_rule(model), RuleWeights)
 
 
 def ignores_missing(model: BaseEstimator) -> bool:

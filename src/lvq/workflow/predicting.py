@@ -77,7 +77,7 @@ def predict(
     model : path or estimator
         A model file, the folder of a run, or a model fitted to a DataFrame.
     table : DataFrame or path
-        A data frame, or a CSV (also gzipped), Parquet or Arrow file.
+        A data frame, or a CSV (also gzipped) or Parquet file.
     out : path, optional
         The predictions: .csv, .csv.gz or .parquet. The file appears when it is complete. Without it the result has
         them as a data frame. The columns are:
