@@ -1,7 +1,5 @@
 """Files as people have them: decimal commas, encodings, spreadsheets, dates, notes."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -132,19 +130,3 @@ def test_all_problems_are_reported_at_once(lvq, tmp_path):
         "--drop", "huge",
     )  # fmt: skip
     assert used.code == 0, used.err
-
-
-def test_dates_as_days(lvq, tmp_path):
-    rng = np.random.default_rng(0)
-    ill = np.arange(80) % 2
-    days = pd.to_datetime("2020-01-01") + pd.to_timedelta(40 * ill + rng.integers(0, 20, 80), unit="D")
-    table = clinic().assign(day=days.strftime("%Y-%m-%d"))
-    path = tmp_path / "table.csv"
-    table.to_csv(path, index=False)
-    completed = fit(lvq, path, tmp_path / "run", "--date", "day", "--features", "day")
-    assert completed.code == 0, completed.err
-    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))
-    assert metrics["metrics"]["accuracy"]["value"] == 1
-    done = lvq("predict", tmp_path / "run", path, "--out", tmp_path / "p.csv")
-    assert done.code == 0, done.err
-    assert (pd.read_csv(tmp_path / "p.csv")["label"] == table["Befund"]).mean() > 0.9

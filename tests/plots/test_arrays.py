@@ -7,7 +7,6 @@ from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -32,7 +31,7 @@ from lvq.plots import (
     prototypes_in_units,
     relevance_profile,
 )
-from lvq.plots.arrays import completed, estimator_name, model_inputs, ordered_axis, pixel_places
+from lvq.plots.arrays import completed, model_inputs, ordered_axis, pixel_places
 from lvq.solvers.lbfgs import LBFGS
 
 SCALERS = [
@@ -91,13 +90,6 @@ def test_names_of_local_matrices(data, fitted):
 def test_names_of_prototypes(fitted):
     assert prototype_names(fitted["matrix"]).tolist() == ["0", "1", "2"]
     assert prototype_names(fitted["plain"], ["x", "y", "z"]).tolist()[-1] == "z, 2 of 2"
-
-
-def test_names_of_estimators(data, fitted):
-    assert estimator_name(fitted["pipeline"]) == "GMLVQ"
-    assert estimator_name(fitted["pipeline around reject"]) == "RejectClassifier"
-    search = GridSearchCV(make_pipeline(StandardScaler(), GLVQ(random_state=0)), {"glvq__n_prototypes": [1]}, cv=2)
-    assert estimator_name(search.fit(*data)) == "GLVQ"
 
 
 def test_a_missing_value_is_that_of_the_nearest_prototype():
@@ -192,29 +184,6 @@ def test_codes_of_categories_without_the_steps_behind_the_encoder(data):
         values = to_original_units(found, found.inputs(X.iloc[:, 2 - width :]), "").values
         assert_allclose(values[:, :2], codes, atol=1e-12)
         assert_allclose(values[:, 2:], X[["length"]].to_numpy()[:, : width - 1])
-
-
-@pytest.mark.parametrize(
-    "columns", [[0, 2], slice(0, 3, 2), [True, False, True, False]], ids=["index", "slice", "mask"]
-)
-def test_columns_by_index_slice_and_mask(data, columns):
-    X, y = data
-    table = ColumnTransformer([("some", StandardScaler(), columns)], remainder="passthrough")
-    model = make_pipeline(table, GLVQ(random_state=0)).fit(X, y)
-    assert feature_names(model, original=True).tolist() == ["feature 0", "feature 2", "feature 1", "feature 3"]
-    values, W = prototypes_in_units(model), model[-1].prototypes_
-    assert_allclose((values[:, :2] - X[:, [0, 2]].mean(axis=0)) / X[:, [0, 2]].std(axis=0), W[:, :2])
-    assert_allclose(values[:, 2:], W[:, 2:])
-
-
-def test_indicators_of_a_first_imputer_stay(data):
-    X, y = data[0].copy(), data[1]
-    X[::7, 1] = np.nan
-    model = make_pipeline(SimpleImputer(add_indicator=True), GLVQ(random_state=0)).fit(X, y)
-    assert prototypes_in_units(model).shape == (3, 5)
-    assert feature_names(model, original=True)[-1] == "missingindicator_feature 1"
-    inside = make_pipeline(StandardScaler(), SimpleImputer(add_indicator=True), GLVQ(random_state=0)).fit(X, y)
-    assert prototypes_in_units(inside).shape == (3, 4)
 
 
 # -- pixels and features with an order ---------------------------------------------------------------------------------

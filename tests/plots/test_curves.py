@@ -75,14 +75,6 @@ def test_outliers_are_never_accepted(data):
         AccuracyRejectDisplay.from_estimator(model, X + 1000, y)
 
 
-def test_another_measure(data):
-    X, y = data
-    model = RejectClassifier(GLVQ(random_state=0)).fit(X, y)
-    display = AccuracyRejectDisplay.from_estimator(model, X, y, measure="distance")
-    expected = accuracy_reject_curve(certainty(model.estimator_, X, "distance"), model.predict(X) == y)
-    assert_curve(display, expected)
-
-
 # -- robustness --------------------------------------------------------------------------------------------------------
 
 

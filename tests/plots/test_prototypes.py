@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_digits
-from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, GRLVQ, exemplars
-from lvq.plots import PrototypeDisplay, prototypes_in_units
+from lvq.plots import PrototypeDisplay
 from lvq.plots.style import short_number
 from lvq.preprocessing import StandardNormalVariate
 from lvq.solvers.lbfgs import LBFGS
@@ -43,14 +42,6 @@ def test_colours_show_differences_in_the_model(fitted):
     assert_allclose(display.image_.get_array(), (W - W.mean(axis=0)).T)
 
 
-def test_colours_after_pca(data):
-    model = make_pipeline(StandardScaler(), PCA(2), GLVQ(random_state=0)).fit(*data)
-    display = PrototypeDisplay.from_estimator(model)
-    values = prototypes_in_units(model)
-    assert display.relevances is None
-    assert_allclose(display.image_.get_array(), ((values - values.mean(axis=0)) / values.std(axis=0)).T)
-
-
 def test_the_most_relevant_features_first(fitted):
     model = fitted["relevances"]
     display = PrototypeDisplay.from_estimator(model, max_features=2)
@@ -63,14 +54,6 @@ def test_removed_features_are_not_shown(data):
     display = PrototypeDisplay.from_estimator(model)
     assert display.order_.tolist() == np.flatnonzero(model[0].get_support()).tolist()
     assert_allclose(display.relevances[display.order_], model[-1].feature_importances_)
-
-
-def test_names(fitted):
-    display = PrototypeDisplay.from_estimator(
-        fitted["plain"], class_names=["a", "b", "c"], feature_names=["p", "q", "r", "s"]
-    )
-    assert [label.get_text() for label in display.ax_.get_xticklabels()][:2] == ["a, 1 of 2", "a, 2 of 2"]
-    assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["p", "q", "r", "s"]
 
 
 def test_lines(fitted):

@@ -93,8 +93,6 @@ def fit(
     test: given.TestTable = None,
     model: given.Model = "lvq",
     prototypes: given.Prototypes = None,
-    rank: given.Rank = None,
-    kernel: given.Kernel = None,
     max_error: given.MaxError = None,
     confidence: given.Confidence = 0.95,
     coverage: given.Coverage = None,
@@ -130,9 +128,8 @@ def fit(
 
         with _wrong_usage():
             estimator = workflow.make_model(
-                model, prototypes=prototypes, rank=rank, kernel=kernel, class_weight=read_class_weight(class_weight),
-                seed=seed,
-            )  # fmt: skip
+                model, prototypes=prototypes, class_weight=read_class_weight(class_weight), seed=seed
+            )
             cost_of = None if costs is None else read_costs(costs)
         check_folder(out, FILES, force=force)
         with progress_bar() as progress, _threads(threads):

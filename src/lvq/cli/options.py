@@ -87,8 +87,6 @@ Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add the pr
 Model = Annotated[str, _model("lvq, gmlvq, glvq, rslvq, ...")]
 Models = Annotated[list[str] | None, _model("Model to compare; may be repeated. All by default.")]
 Prototypes = Annotated[int | None, _number("Number for each class.", 1)]
-Rank = Annotated[int | None, _number("Rank of the learned matrices.", 1)]
-Kernel = Annotated[str | None, typer.Option(metavar="NAME", help="gaussian, cauchy, ..., or none.")]
 Others = Annotated[bool, typer.Option(help="Compare logistic regression, a random forest and an RBF-SVM too.")]
 PrototypeNumbers = Annotated[list[int] | None, _number("Number for each class; may be repeated.", 1)]
 Costs = Annotated[

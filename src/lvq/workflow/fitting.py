@@ -347,14 +347,11 @@ def _folds_part(design: Design, folds: int) -> str:
 
 def _thresholds_part(design: Design, classifier: RejectClassifier) -> str:
     if not isinstance(classifier.cv, float):
-        where = " in blocks of time" if design.times is not None and design.groups is None else ""
-        return f"Thresholds were cross-fitted{where}."
-    which = ""
-    if not design.is_plain:
-        which = ", the latest rows," if design.times is not None else ", whole groups,"
-    test = one = later = ""
-    if classifier.max_error is not None:
-        test = " and to test the guarantee"
-        one = " on one row of each group" if design.groups is not None else ""
-        later = " It holds for later rows as far as they are like these." if design.times is not None else ""
-    return f"{classifier.cv:.0%} of the training rows{which} were held out to set the thresholds{test}{one}.{later}"
+        return "Thresholds were cross-fitted."
+    which = "" if design.is_plain else ", whole groups," if design.times is None else ", the latest rows,"
+    text = f"{classifier.cv:.0%} of the training rows{which} were held out to set the thresholds"
+    if classifier.max_error is None:
+        return f"{text}."
+    one = " on one row of each group" if design.groups is not None else ""
+    later = " It holds for later rows as far as they are like these." if design.times is not None else ""
+    return f"{text} and to test the guarantee{one}.{later}"
