@@ -176,6 +176,8 @@ def test_names_of_models():
         assert make_model(name, prototypes=2, seed=1).random_state == 1
     with pytest.raises(ValueError, match="lvq-cv, which chooses their number"):
         make_model("lvq-cv", prototypes=2)
+    with pytest.raises(ValueError, match=r"Did you mean 'gmlvq'\?"):
+        make_model("gmlqv")
 
 
 def test_preprocessing_is_learned_from_the_training_rows():

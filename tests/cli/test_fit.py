@@ -240,8 +240,6 @@ def test_notes_name_what_is_left_out(lvq, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--model", "gmlqv"), "Did you mean 'gmlvq'?"),
-        (("--model", "lvq-cv", "--prototypes", "2"), "(--prototypes) cannot be given to lvq-cv"),
         (("--prototypes", "0"), "prototypes"),
         (("--max-error", "2"), "max-error"),
         (("--colour", "red"), "No such option"),

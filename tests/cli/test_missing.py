@@ -46,13 +46,3 @@ def test_marks_of_the_fit_hold_for_predictions_and_validation(lvq, tmp_path):
     table.replace({"bill 0": {-9.0: None}, "bill 1": {"n.d.": None}}).to_csv(path, index=False)
     assert lvq("predict", tmp_path / "run", path, "--out", out, "--force").code == 0
     pd.testing.assert_frame_equal(marked, pd.read_csv(out))
-    alone = tmp_path / "alone.lvq"
-    alone.write_bytes((tmp_path / "run" / "model.lvq").read_bytes())
-    table.to_csv(path, index=False)
-    failed = lvq("predict", alone, path, "--out", out, "--force")
-    assert "'n.d.' in row 3; correct it, leave the cell empty, or name the text as missing" in failed.err
-    given = lvq(
-        "predict", alone, path, "--out", out, "--force", "--missing-mark", "n.d.", "--missing-mark", "bill 0=-9"
-    )
-    assert given.code == 0, given.err
-    pd.testing.assert_frame_equal(marked, pd.read_csv(out))

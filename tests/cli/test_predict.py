@@ -87,15 +87,6 @@ def test_columns_are_kept(lvq, run, fruit, fruit_csv, tmp_path):
     assert "Columns that the model does not use: 'nothing'." in completed.err
 
 
-@pytest.mark.parametrize(("options", "name"), [((), "'=1+1"), (("--raw-text",), "=1+1")])
-def test_formulas_are_escaped_by_default(lvq, run, fruit, tmp_path, options, name):
-    out = tmp_path / "predictions.csv"
-    completed = lvq("predict", run[0], changed(fruit, tmp_path, name="=1+1"), "--keep", "name", "--out", out, *options)
-    assert completed.code == 0, completed.err
-    assert pd.read_csv(out)["name"][1] == name
-    assert ("Note: 1 text cell that a spreadsheet would run as a formula" in completed.err) == (not options)
-
-
 def changed(fruit, tmp_path, **values):
     """The first rows of the fruit, with other values in some places."""
     table = fruit.iloc[:4].copy().astype(object)

@@ -44,15 +44,6 @@ def _lvq(
 
 
 @contextmanager
-def _wrong_usage() -> Iterator[None]:
-    """Report an impossible model, or costs that cannot be read, as wrong usage."""
-    try:
-        yield
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
-
-
-@contextmanager
 def _threads(threads: int | None) -> Iterator[None]:
     """Run with at most so many threads: matrix products use one, and blocks of rows the others."""
     from lvq.solvers.threads import product_threads, single_threaded_products
@@ -126,11 +117,10 @@ def fit(
         from lvq.workflow.pipeline import read_class_weight, read_costs
         from lvq.workflow.runs import FILES
 
-        with _wrong_usage():
-            estimator = workflow.make_model(
-                model, prototypes=prototypes, class_weight=read_class_weight(class_weight), seed=seed
-            )
-            cost_of = None if costs is None else read_costs(costs)
+        estimator = workflow.make_model(
+            model, prototypes=prototypes, class_weight=read_class_weight(class_weight), seed=seed
+        )
+        cost_of = None if costs is None else read_costs(costs)
         check_folder(out, FILES, force=force)
         with progress_bar() as progress, _threads(threads):
             run = workflow.fit(
@@ -156,9 +146,7 @@ def predict(
     out: given.PredictionFile,
     keep: given.Keep = None,
     probabilities: given.Probabilities = False,
-    missing_mark: given.MissingMark = None,
     encoding: given.Encoding = None,
-    raw_text: given.RawText = False,
     threads: given.Threads = None,
     force: given.Force = False,
     json: given.Json = False,
@@ -177,8 +165,7 @@ def predict(
 
         with progress_bar() as progress, _threads(threads):
             result = workflow.predict(
-                model, table, out, keep=keep or (), probabilities=probabilities, missing_marks=missing_mark or (),
-                encoding=encoding, escape_formulas=not raw_text, force=force,
+                model, table, out, keep=keep or (), probabilities=probabilities, encoding=encoding, force=force,
                 progress=lambda rows: progress("Rows predicted", rows, None),
             )  # fmt: skip
         if json:
@@ -248,9 +235,6 @@ def compare(
         target = _target(target, table[0], encoding)
         from lvq import workflow
 
-        with _wrong_usage():
-            for name in model or ():
-                workflow.make_model(name)
         chosen = {} if not model else {"models": model}
         with progress_bar() as progress, _threads(threads):
             result = workflow.compare(

@@ -53,9 +53,6 @@ PredictionFile = Annotated[Path, _needed("FILE", "Predictions: .csv, .csv.gz or 
 Onnx = Annotated[Path, _needed("FILE", "File to write.")]
 Folder = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder for the results.")]
 DemoFolder = Annotated[Path, typer.Option(metavar="RUN", help="Folder for the run.")]
-RawText = Annotated[
-    bool, typer.Option("--raw-text", help="Do not escape texts that a spreadsheet would run as formulas.")
-]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 # columns

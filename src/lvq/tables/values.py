@@ -192,7 +192,7 @@ def as_numbers(
         what = f"{column.iloc[row]!r} in row {row_number(row)}"
     raise TableError(
         f"The column {column.name!r} of {source} must hold numbers, as it did when the model was fitted, but holds "
-        f"{what}; correct it, leave the cell empty, or name the text as missing with --missing-mark."
+        f"{what}; correct it, or leave the cell empty."
     )
 
 
