@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import GMLVQ, GRLVQ, RejectClassifier, variable_importances
-from lvq.inspection.importance import _halves
+from lvq.inspection.importance import random_halves
 from lvq.solvers.lbfgs import LBFGS
 
 pd = pytest.importorskip("pandas")
@@ -62,7 +62,7 @@ def test_without_refits_nothing_is_known_of_the_errors():
 
 def test_halves_of_each_class_and_their_rests():
     y = np.array([0] * 7 + [1] * 4 + [2])
-    halves = _halves(y, None, 10, np.random.RandomState(0))
+    halves = random_halves(y, None, 10, np.random.RandomState(0))
     assert len(halves) == 10
     for (one, other), (rest, again) in zip(halves[::2], halves[1::2]):
         assert_array_equal(one, again)
@@ -71,7 +71,7 @@ def test_halves_of_each_class_and_their_rests():
         assert set(one) | set(other) == set(range(12))
         assert np.bincount(y[one])[:2].tolist() in ([3, 2], [4, 2])
     groups = np.arange(12) // 2
-    for one, other in _halves(y, groups, 4, np.random.RandomState(0)):
+    for one, other in random_halves(y, groups, 4, np.random.RandomState(0)):
         assert not set(groups[one]) & set(groups[other])
 
 

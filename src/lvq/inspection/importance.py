@@ -197,7 +197,7 @@ def variable_importances(
     X, labels = indexable(X, column_or_1d(y))
     found = need_model(estimator, "variable_importances")
     names, importances, fractions = _importances(found, X, groups)
-    halves = _halves(labels, sample_groups, n_resamples, check_random_state(random_state))
+    halves = random_halves(labels, sample_groups, n_resamples, check_random_state(random_state))
     with warnings.catch_warnings():  # of half the samples; the fit to all of them has warned
         warnings.simplefilter("ignore", ConvergenceWarning)
         work = (delayed(_refit)(found, X, labels, half, groups) for half in halves)
@@ -300,7 +300,7 @@ def _explained(design: Floats, centred: Floats, weighting: Floats) -> float:
     return max(0.0, fraction - surplus * (1 - fraction) / (n - freedom - 1))
 
 
-def _halves(
+def random_halves(
     y: Labels, groups: ArrayLike | None, count: int, random_state: np.random.RandomState
 ) -> list[tuple[Indices, Indices]]:
     """Halves of the samples with their rests, drawn in pairs: each is followed by its rest."""
@@ -341,17 +341,20 @@ def _refit(
     groups: Groups | None,
 ) -> tuple[Floats, Labels]:
     """Importances of the model refitted to one half, and its predictions of the other."""
-    model = as_chosen(found.estimator)
-    # importances do not depend on a calibration, nor on prototypes that are moved to samples
-    quick: dict[str, Argument] = {"calibration": None, "sample_prototypes": False}
-    quick["max_iter"] = min(REFIT_ITERATIONS, getattr(model, "max_iter", REFIT_ITERATIONS))
-    model.set_params(**{name: value for name, value in quick.items() if name in model.get_params()})
-    steps = [(f"step {number}", clone(step)) for number, step in enumerate(found.steps)]
-    pipeline = Pipeline([*steps, ("model", model)])
-    train = _safe_indexing(X, half[0])
-    pipeline.fit(train, y[half[0]])
+    quick: dict[str, Argument] = {"calibration": None, "sample_prototypes": False}  # importances do not depend on them
+    quick["max_iter"] = min(REFIT_ITERATIONS, getattr(found.estimator, "max_iter", REFIT_ITERATIONS))
+    pipeline = refitted(found, X, y, half[0], **quick)
     predicted = np.asarray(pipeline.predict(_safe_indexing(X, half[1])))
+    train = _safe_indexing(X, half[0])
     return _importances(need_model(pipeline, "variable_importances"), train, groups)[1], predicted
+
+
+def refitted(found: FoundModel, X: MatrixLike, y: Labels, rows: Indices, **params: Argument) -> Pipeline:
+    """The model, in its chosen form, and all steps before it, fitted to some rows; with parameters that it has."""
+    model = as_chosen(found.estimator)
+    model.set_params(**{name: value for name, value in params.items() if name in model.get_params()})
+    steps = [(f"step {number}", clone(step)) for number, step in enumerate(found.steps)]
+    return Pipeline([*steps, ("model", model)]).fit(_safe_indexing(X, rows), y[rows])
 
 
 def _beats_chance(
