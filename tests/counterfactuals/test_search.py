@@ -243,7 +243,7 @@ def test_refused():
         (LGMLVQ(**QUICK), "a model with local metrics"),
         (RejectClassifier(model), "a RejectClassifier"),
     ):
-        with pytest.raises(ValueError, match=f"counterfactual needs real samples, .* with {what}; give them"):
+        with pytest.raises(ValueError, match=f"counterfactual needs real samples, .* for {what}; give them"):
             counterfactual(needing.fit(X, y), X)
     with pytest.raises(ValueError, match=r"target must be a class of \['cat', 'dog', 'eel'\], .* got \['fox'\]"):
         counterfactual(model, X, "fox")
