@@ -123,23 +123,20 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     ),
     "scoring": (
         "str, callable or None",
-        "Score to maximise, as in scikit-learn, for example 'accuracy' or 'balanced_accuracy'; None: the mean "
-        "log-likelihood at each candidate's temperature.",
+        "Score to maximise, as in scikit-learn; None: the mean log-likelihood at each candidate's temperature.",
     ),
     "n_jobs": ("int, optional", "Threads over folds and candidates; None means one, -1 all cores."),
     "missing": (
         '{"raise", "ignore"}',
-        "What NaN in X means: an error, or a missing value, in `fit`, `partial_fit` and predictions. With "
-        '"ignore" distances are over the observed features, divided by the fraction of the metric that they are, the '
-        "sum of Lambda_ll times the variance of feature l in the training samples so far. A row without any value is "
-        "left out in `fit`, and equally far from all prototypes later: its prediction is the first class, of certainty "
-        "0. Not on a device or in dask collections.",
+        'What NaN in X means: an error, or a missing value. With "ignore" distances are over the observed features, '
+        "divided by the fraction of the metric that they are, the sum of Lambda_ll times the variance of feature l in "
+        "the training samples. A row without any value is left out in `fit`; later it is equally far from all "
+        "prototypes, and its certainty 0. Not on a device or in dask collections.",
     ),
     "sample_prototypes": (
         "bool",
-        "Whether every prototype is a training sample: after training each moves to the nearest sample of its class, "
-        "the metric is trained with the prototypes in these places, and both are repeated while the objective falls. "
-        "Such a model contains values of single samples, which may be patients.",
+        "Whether every prototype is a training sample: each moves to the nearest sample of its class, the metric is "
+        "trained again, and both are repeated while the objective falls. The model then contains single samples.",
     ),
     "max_iter": ("int", "Epochs; iterations of lbfgs, which count its first epochs on large data."),
     "class_weight": ('dict or "balanced", optional', "Factor of the weights of each class."),
