@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from lvq.typing import JSONValue
     from lvq.workflow import PredictResult, TableOptions
 
-LARGE_PARTS = ("map", "decisions", "rejection", "explanations", "curves", "prototypes", "history", "certified")
+LARGE_PARTS = (
+    "map",
+    "decisions",
+    "rejection",
+    "explanations",
+    "effects",
+    "curves",
+    "prototypes",
+    "history",
+    "certified",
+)
 
 app = typer.Typer(
     help="Interpretable classifiers from a table: fit, test, predict, and reject uncertain predictions.",

@@ -144,6 +144,14 @@ class PrototypeModel:
         return self.metric.group
 
     @property
+    def log_odds_scale(self) -> float | None:
+        """xi/T of a model with log-odds (xi/T) (D- - D+), a sum over features; None where they are another function."""
+        rule = self.decision
+        if not rule.log_probabilities or rule.xi is None or not isinstance(self.link, Identity):
+            return None
+        return rule.xi / rule.temperature
+
+    @property
     def has_weights(self) -> bool:
         """Whether the metric's parameters are relevances of features, not matrices."""
         return self.relevance is not None and (self.relevance.ndim == 1 or isinstance(self.metric, LocalDiagonal))
