@@ -23,7 +23,7 @@ from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 import lvq
 from lvq import GLVQ, GMLVQ, GRLVQ, LVQClassifier, RejectClassifier
 from lvq.rejection import CostClassifier
-from lvq.reports import Context, Report, classification_metrics, render
+from lvq.reports import Context, Report, render
 from lvq.reports.metrics import fraction_of
 from lvq.reports.rejection import operating_points
 from lvq.solvers.lbfgs import LBFGS
@@ -108,11 +108,6 @@ def test_intervals_of_groups_hold_the_truth():
         low, high = fraction_of(rng.random(800) < rates[groups], groups=groups).interval
         covered += low <= 0.8 <= high
     assert covered >= 180
-
-
-def test_an_empty_metric_is_an_error():
-    with pytest.raises(ValueError, match="needs at least one sample"):
-        classification_metrics([], [], [0, 1])
 
 
 def test_a_useless_model_is_called_useless():

@@ -23,7 +23,7 @@ from lvq.plots.arrays import (
     prototypes_in_units,
     relevance_profile,
 )
-from lvq.plots.curves import AccuracyRejectDisplay, CertifiedAccuracyDisplay, LossCurveDisplay
+from lvq.plots.curves import AccuracyRejectDisplay, CertifiedAccuracyDisplay
 from lvq.plots.effects import EffectDisplay
 from lvq.plots.evidence import EvidenceDisplay
 from lvq.plots.matrix import LambdaDisplay
@@ -37,7 +37,6 @@ __all__ = [
     "EffectDisplay",
     "EvidenceDisplay",
     "LambdaDisplay",
-    "LossCurveDisplay",
     "ProjectionDisplay",
     "PrototypeDisplay",
     "RelevanceDisplay",

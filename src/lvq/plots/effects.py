@@ -32,7 +32,7 @@ from lvq.inspection.steps import Floats, Indices, positions
 from lvq.model.rows import require_dense
 from lvq.model.scores import class_distances
 from lvq.plots.evidence import AGAINST, FOR
-from lvq.plots.style import Display, described, name_ticks, short_name
+from lvq.plots.style import Display, name_ticks, short_name
 from lvq.typing import Argument, Label, MatrixLike
 
 if TYPE_CHECKING:
@@ -286,13 +286,13 @@ class EffectDisplay(Display):
 
     effects: Effects
 
-    @described
     def plot(self, ax: Axes | None = None, *, max_features: int | None = 12) -> Self:
         """Draw the curves; in a figure of their own with a title.
 
         Parameters
         ----------
-        {ax}
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
         max_features : int or None, default=12
             Number of columns, those of the largest effects; None draws all.
 
@@ -330,7 +330,6 @@ class EffectDisplay(Display):
         return f"Log-odds of {label} against {rival}, through the median sample"
 
     @classmethod
-    @described
     def from_estimator(
         cls,
         estimator: BaseEstimator,
@@ -366,8 +365,10 @@ class EffectDisplay(Display):
         n_resamples : int, default=0
             Number of refits to random halves, for a 90 % interval of each curve; of its shape where curves are
             evidence, as a constant can move from one of them to another.
-        {ax}
-        {plot_kwargs}
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **plot_kwargs : dict
+            Arguments of `plot`.
 
         Returns
         -------

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from lvq.inspection.columns import input_cells
 from lvq.inspection.explain import InputExplanation, factor_text, odds_text
-from lvq.plots.style import COLOURS, Display, described, name_ticks, short_name, short_number
+from lvq.plots.style import COLOURS, Display, name_ticks, short_name, short_number
 from lvq.typing import Argument, JSONValue
 
 if TYPE_CHECKING:
@@ -68,13 +68,13 @@ class EvidenceDisplay(Display):
     rest: float = 0.0
     n_rest: int = 0
 
-    @described
     def plot(self, ax: Axes | None = None, *, max_features: int | None = 10) -> Self:
         """Draw the waterfall.
 
         Parameters
         ----------
-        {ax}
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
         max_features : int or None, default=10
             Number of columns with a bar, those of the largest evidence; the others have a common bar. None draws all.
 
@@ -117,7 +117,6 @@ class EvidenceDisplay(Display):
         self.ax_.set_axisbelow(True)
 
     @classmethod
-    @described
     def from_explanation(
         cls, explanation: InputExplanation, row: int = 0, *, ax: Axes | None = None, **plot_kwargs: Argument
     ) -> Self:
@@ -129,8 +128,10 @@ class EvidenceDisplay(Display):
             From `lvq.explain`, of a model with evidence, such as `LVQClassifier`.
         row : int, default=0
             Number of the sample in the explanation.
-        {ax}
-        {plot_kwargs}
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **plot_kwargs : dict
+            Arguments of `plot`.
 
         Returns
         -------

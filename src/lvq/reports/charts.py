@@ -22,7 +22,6 @@ from lvq.plots import (
     EffectDisplay,
     EvidenceDisplay,
     LambdaDisplay,
-    LossCurveDisplay,
     PrototypeDisplay,
     RelevanceDisplay,
 )
@@ -30,9 +29,9 @@ from lvq.plots.effects import GREY, Effects
 from lvq.plots.evidence import AGAINST, FOR, with_value
 from lvq.plots.style import COLOURS, class_colours, show_percent
 from lvq.reports.metrics import Calibration
-from lvq.reports.model import Certified, Curves, History, Importance
+from lvq.reports.model import Certified, Curves, Importance
 from lvq.reports.rejection import Rejection
-from lvq.reports.samples import Explanation, Map, MapPrototypes, Rectangles
+from lvq.reports.samples import Explanation, Map, MapPrototypes
 from lvq.reports.summary import Report
 from lvq.typing import Argument, JSONValue
 
@@ -88,7 +87,7 @@ STYLE: Argument = {
 
 def drawings(report: Report) -> dict[str, str]:
     """The static charts of a report as SVG, by their names."""
-    relevance, curves, history = report.relevance, report.curves, report.history
+    relevance, curves = report.relevance, report.curves
     found: dict[str, tuple[Drawing, float]] = {}  # with the height in inches
     if relevance is not None and curves is None:
         found["relevance"] = partial(_relevance, relevance), 0.7 + 0.22 * len(relevance.features)
@@ -104,8 +103,6 @@ def drawings(report: Report) -> dict[str, str]:
         found["certified"] = partial(_certified, report.certified), 2.6
     if report.probabilities is not None:
         found["calibration"] = partial(_calibration, report.probabilities), 2.6
-    if len(history.objective) > 1:
-        found["history"] = partial(_history, history), 2.6
     colours = {code.lower(): colour(k) for k, code in enumerate(class_colours(len(report.data.classes)))}
     drawn = {name: _svg(name, draw, height, colours) for name, (draw, height) in found.items()}
     signs = {FOR.lower(): "var(--positive)", AGAINST.lower(): "var(--negative)", GREY: "var(--muted)"}
@@ -224,11 +221,6 @@ def _calibration(found: Calibration, ax: Axes) -> None:
     ax.grid(alpha=0.3)
 
 
-def _history(history: History, ax: Axes) -> None:
-    LossCurveDisplay(history=history.objective, iterations=history.iteration).plot(ax)
-    ax.set_ylabel("Mean cost")
-
-
 # -- charts that move --------------------------------------------------------------------------------------------------
 
 WRONG = "datum.true !== datum.predicted"
@@ -322,13 +314,12 @@ def _map(view: Map, n_classes: int) -> Spec:
 
 def _map_axis(view: Map, axis: int) -> Spec:
     """One axis of the plane, as wide as the grid of regions, without numbers."""
-    name, fraction = ("x", "y")[axis], view.explained_by_axis[axis]
-    ends = [min(getattr(view.regions, name)), max(getattr(view.regions, f"{name}2"))]
+    fraction = view.explained_by_axis[axis]
     return {
-        "field": name,
+        "field": ("x", "y")[axis],
         "type": "quantitative",
         "title": f"{view.axes[axis]} ({'below 1 %' if fraction < 0.01 else f'{fraction:.0%}'})",
-        "scale": {"domain": ends, "nice": False, "zero": False},
+        "scale": {"domain": view.ends[axis], "nice": False, "zero": False},
         "axis": {"labels": False, "ticks": False, "grid": False},
     }
 
@@ -337,12 +328,10 @@ def _by_class(field: str, scale: Spec) -> Spec:
     return {"field": field, "type": "nominal", "scale": scale, "legend": None}
 
 
-def _regions(regions: Rectangles, position: Spec, colours: Spec) -> Spec:
-    names = ("x", "x2", "y", "y2", "label")
-    rows = [dict(zip(names, row)) for row in zip(*(getattr(regions, name) for name in names))]
+def _regions(regions: list[dict[str, float]], position: Spec, colours: Spec) -> Spec:
     ends = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
     return {
-        "data": {"values": rows},
+        "data": {"values": regions},
         "mark": {"type": "rect", "aria": False, "opacity": 0.17, "strokeWidth": 0, "tooltip": None},
         "encoding": position | ends | {"color": _by_class("label", colours)},
     }

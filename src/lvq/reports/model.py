@@ -1,4 +1,4 @@
-"""The parts of the report about the model: its card, importances, prototypes, certified accuracy and training."""
+"""The parts of the report about the model: its card, importances, prototypes and certified accuracy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ MAX_EFFECTS = 8
 MAX_MATRIX_FEATURES = 15  # in the heat map
 MAX_PROTOTYPES = 24
 N_RADII = 61
-MAX_HISTORY = 400  # points of the training history
 OUTSIDE = 1e-6  # of the range, that counts as outside
 # features with an order, as those of spectra
 MIN_ORDERED = 20
@@ -79,6 +78,7 @@ class ModelCard:
     by_posterior: bool
     n_prototypes: int
     n_features: int
+    n_iter: int | None
     rejection: RejectionRule | None
 
 
@@ -98,6 +98,7 @@ def model_card(model: BaseEstimator, found: FoundModel) -> ModelCard:
         by_posterior=found.model.decision.by_posterior,
         n_prototypes=len(found.model.prototypes),
         n_features=found.model.n_features,
+        n_iter=getattr(estimator, "n_iter_", None),
         rejection=None if reject is None else _rule(reject),
     )
 
@@ -397,7 +398,7 @@ def _means(matrix: Floats, cells: list[Codes]) -> list[list[float]]:
     return rounded(np.array(means) / np.trace(matrix))
 
 
-# -- robustness and training -------------------------------------------------------------------------------------------
+# -- robustness --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -430,19 +431,3 @@ def certified_of(held_out: HeldOut, rows: Codes) -> Certified:
     radii = rounded(np.linspace(0, 1.05 * largest if largest > 0 else 1.0, N_RADII))
     correct = held_out.correct[rows]
     return Certified(None, len(rows), radii, [float((correct & (radius >= size)).mean()) for size in radii])
-
-
-@dataclass(frozen=True)
-class History:
-    """The objective after each iteration of the training."""
-
-    n_iter: int
-    iteration: list[int]
-    objective: list[float]
-
-
-def history_of(estimator: BaseEstimator) -> History:
-    """The training history of a fitted estimator."""
-    values = np.asarray(getattr(estimator, "objective_history_", ()), dtype=np.float64)
-    kept = np.unique(np.linspace(0, len(values) - 1, min(MAX_HISTORY, len(values))).astype(np.intp))
-    return History(int(getattr(estimator, "n_iter_", 0)), (kept + 1).tolist(), rounded(values[kept]))

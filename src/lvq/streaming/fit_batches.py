@@ -49,10 +49,10 @@ def fit_batches(
     batches : callable, path, or list of batches or paths
         A function that returns an iterator of batches, the same at each call: pairs (X, y), or tables (pandas, Arrow)
         with the column `target`. X may be sparse, in all batches; it stays so, with a scaler that does not centre, such
-        as ``StandardScaler(with_mean=False)``. Or CSV, Parquet, Arrow or Excel files, one or several with the same
+        as ``StandardScaler(with_mean=False)``. Or CSV, Parquet or Excel files, one or several with the same
         columns.
     target : str, optional
-        The column of classes, needed for tables. Integers in Parquet and Arrow files stay integers, other classes are
+        The column of classes, needed for tables. Integers in Parquet files stay integers, other classes are
         strings; in CSV files all are strings, unless `classes` are numbers.
     features : sequence of str, optional
         Columns of numbers in a table; all but `target` by default.
