@@ -15,7 +15,7 @@ import numpy as np
 from experiments import jin_protocol as protocol
 from experiments.cells import Cell
 from experiments.comparison import Row, published, row
-from lvq.model.metrics import nearest_pair, squared_distances
+from lvq.model.metrics import Euclidean
 
 TITLE = "Prototype learning with margin-based conditional log-likelihood loss (Jin, Liu, Hou 2008)"
 PAPER, TABLE, FIGURE = "jin", "table-1", "figure-2"
@@ -85,7 +85,7 @@ def margins(method: str, epochs: int = MARGIN_EPOCHS) -> list[float]:
 
 def mean_margin(W: np.ndarray, labels: np.ndarray, X: np.ndarray, y: np.ndarray) -> float:
     """How much nearer, squared, the own class is than all others, on average."""
-    pair = nearest_pair(squared_distances(X, W), y, labels)
+    pair, _ = Euclidean().prepare(W).nearest_pair(X, y, labels)
     return float((pair.d_minus - pair.d_plus).mean())
 
 

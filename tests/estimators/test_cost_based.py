@@ -273,7 +273,7 @@ def test_an_own_metric_has_no_contributions_and_no_missing_values(data):
     """Both are formulas of quadratic metrics, so they are refused instead of being wrong."""
     X, y = data
     model = GLVQ(relevance=FourthPowers(), max_iter=3, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match=r"Contributions of features do not support the metric .*; they supp"):
+    with pytest.raises(ValueError, match=r"A contribution of features does not support the metric .*; it supports"):
         model.explain(X)
     with pytest.raises(ValueError, match=r"missing='ignore' does not support the metric .*SimpleImputer"):
         clone(model).set_params(missing="ignore").fit(np.where(X > 2, np.nan, X), y)

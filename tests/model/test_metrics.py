@@ -17,7 +17,6 @@ from lvq.model.metrics import (
     Mahalanobis,
     fused_kernels,
     nearest_pair,
-    squared_distances,
 )
 from lvq.model.observed import Observed
 from tests.model.formulas import differences, distances
@@ -199,7 +198,6 @@ def test_ties_between_round_numbers_go_to_the_lowest_index():
     X, W = rng.integers(0, 4, (400, 3)).astype(float), rng.integers(0, 4, (7, 3)).astype(float)
     exact = np.square(X[:, None] - W).sum(axis=2)
     np.testing.assert_array_equal(Euclidean().prepare(W).distances(X)[0], exact)
-    np.testing.assert_array_equal(squared_distances(X, W), exact)
 
 
 @pytest.mark.parametrize("name", list(METRICS)[:4])

@@ -108,7 +108,7 @@ def test_free_parameters_are_inverted(rule):
 
 @pytest.mark.parametrize("rule", ["free size", "free size, determinant", "of a prototype, free size"])
 def test_penalty_is_the_formula(rule):
-    """ridge |Omega|^2 - log_determinant/2 log det(Omega Omega'), added to the mean cost; summed over the matrices."""
+    """ridge |Omega|^2, its mean over the matrices, less log_determinant/2 log det(Omega Omega'), their sum."""
     relevance = RULES[rule]
     objective = Objective(relevance.metric(LABELS), Identity(), LOGMCost(), LABELS)
     problem = Problem(objective, relevance)  # features of variance one
@@ -116,8 +116,9 @@ def test_penalty_is_the_formula(rule):
     free = free._replace(width=None)
     bare = objective.total(free, data).value
     expected = 0.0
-    for omega in np.reshape(free.relevance, (-1, *free.relevance.shape[-2:])):
-        expected += relevance.ridge * np.square(omega).sum()
+    matrices = np.reshape(free.relevance, (-1, *free.relevance.shape[-2:]))
+    for omega in matrices:
+        expected += relevance.ridge * np.square(omega).sum() / len(matrices)
         expected -= relevance.log_determinant / 2 * np.log(np.linalg.det(omega @ omega.T))
     assert problem.value_and_gradient(free, data)[0] - bare == pytest.approx(expected, rel=1e-10)
 

@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.base import BaseLVQ
-from lvq.model.local_metrics import PARAMETER_AXES
+from lvq.model.local_metrics import require_quadratic
 from lvq.model.prototype_model import PrototypeModel
 from lvq.typing import MatrixLike
 
@@ -85,9 +85,7 @@ def need_model(estimator: BaseEstimator, purpose: str, *, nearest: bool = False)
             f"{purpose} needs predictions by the nearest prototype, got predictions by the least expected cost; use "
             "the estimator inside the CostClassifier."
         )
-    if type(model.metric) not in PARAMETER_AXES:
-        known = ", ".join(kind.__name__ for kind in PARAMETER_AXES)
-        raise ValueError(f"{purpose} does not support the metric {model.metric!r}; it supports {known}.")
+    require_quadratic(model.metric, purpose)
     return found
 
 

@@ -38,8 +38,7 @@ def one_of(*options: str) -> StrOptions:
 
 def in_words(*options: str) -> str:
     """The same for a description: ``{"kmeans", "means"}``."""
-    quoted = (f'"{option}"' for option in options)
-    return "{" + ", ".join(quoted) + "}"
+    return "{" + ", ".join(f'"{option}"' for option in options) + "}"
 
 
 PARAMETERS: dict[str, tuple[str, str]] = {
@@ -91,8 +90,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "calibration": (
         '{"temperature"}, optional',
         "Whether `fit` ends with the choice of a temperature, by which `predict_proba` has the smallest log-loss on "
-        "samples left out of short fits in five folds; predictions do not change. With fewer than 50 samples it is "
-        "one, of more than 2,000 as many are drawn, and `partial_fit` keeps it.",
+        "samples left out of short fits; with fewer than 50 it is one. Predictions do not change.",
     ),
     "solver": (
         '{"auto", "lbfgs", "adam", "online"} or solver',
@@ -111,35 +109,26 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "The cost to minimise; see the classes of these names. Objects of `lvq.model.costs`, such as "
         "``LOGMCost(xi=2)``, have parameters of their own; an object of your own needs `value_and_derivative`.",
     ),
-    "estimator": (
-        "LVQClassifier, optional",
-        "The classifier whose structure and ridge are chosen; None is ``LVQClassifier()``.",
-    ),
+    "estimator": ("LVQClassifier, optional", "Whose form, ridge and cost are chosen; None is ``LVQClassifier()``."),
     "cv": ("int, splitter or iterable", "Folds, as in scikit-learn; a number is one of shuffled stratified folds."),
     "candidates": (
         "sequence of dict, optional",
         "Parameters of `LVQClassifier` to compare, in the order of preference; None compares the forms of "
         "`LVQClassifier`, two with more prototypes, one with a smaller ridge, and one with another cost.",
     ),
-    "scoring": (
-        "str, callable or None",
-        "Score to maximise, as in scikit-learn, for example 'accuracy' or 'balanced_accuracy'; None: the mean "
-        "log-likelihood at each candidate's temperature.",
-    ),
+    "scoring": ("str, callable or None", "Score, as in scikit-learn; None: the mean log-likelihood, calibrated."),
     "n_jobs": ("int, optional", "Threads over folds and candidates; None means one, -1 all cores."),
     "missing": (
         '{"raise", "ignore"}',
-        "What NaN in X means: an error, or a missing value, in `fit`, `partial_fit` and predictions. With "
-        '"ignore" distances are over the observed features, divided by the fraction of the metric that they are, the '
-        "sum of Lambda_ll times the variance of feature l in the training samples so far. A row without any value is "
-        "left out in `fit`, and equally far from all prototypes later: its prediction is the first class, of certainty "
-        "0. Not on a device or in dask collections.",
+        'What NaN in X means: an error, or a missing value. With "ignore" distances are over the observed features, '
+        "divided by the fraction of the metric that they are, the sum of Lambda_ll times the variance of feature l in "
+        "the training samples. A row without any value is left out in `fit`; later it is equally far from all "
+        "prototypes, and its certainty 0. Not on a device or in dask collections.",
     ),
     "sample_prototypes": (
         "bool",
-        "Whether every prototype is a training sample: after training each moves to the nearest sample of its class, "
-        "the metric is trained with the prototypes in these places, and both are repeated while the objective falls. "
-        "Such a model contains values of single samples, which may be patients.",
+        "Whether every prototype is a training sample: each moves to the nearest sample of its class, the metric is "
+        "trained again, and both are repeated while the objective falls. The model then contains single samples.",
     ),
     "max_iter": ("int", "Epochs; iterations of lbfgs, which count its first epochs on large data."),
     "class_weight": ('dict or "balanced", optional', "Factor of the weights of each class."),

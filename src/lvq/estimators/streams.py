@@ -36,15 +36,9 @@ def next_batch(
     first = not hasattr(estimator, "model_")
     _check_stream(estimator, X)
     known = _known_classes(estimator, classes, first)
+    factors, missing = estimator.class_weight, parts.ignores_missing
     samples = samples_of_classes(
-        estimator,
-        X,
-        y,
-        sample_weight,
-        known,
-        class_weight=estimator.class_weight,
-        missing=parts.ignores_missing,
-        reset=first,
+        estimator, X, y, sample_weight, known, class_weight=factors, missing=missing, reset=first
     )
     if first:
         check_for_samples(estimator, parts, samples, len(known))

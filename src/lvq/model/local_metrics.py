@@ -8,15 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from lvq.model.metrics import (
-    Diagonal,
-    DistanceGradient,
-    Euclidean,
-    LocalMetric,
-    Mahalanobis,
-    Prepared,
-    squared_distances,
-)
+from lvq.model.metrics import Diagonal, DistanceGradient, Euclidean, LocalMetric, Mahalanobis, Metric, Prepared
 from lvq.model.rows import beside, clipped, namespace, squared, zeros
 from lvq.typing import Array
 
@@ -108,7 +100,7 @@ class LocallyProjected(Prepared):
             difference = Z - self.P
             difference *= difference
             return difference.sum(2), Z
-        parts = [squared_distances(Z[:, k], self.P[part]) for k, part in enumerate(self.parts)]
+        parts = [Euclidean().prepare(self.P[part]).distances(Z[:, k])[0] for k, part in enumerate(self.parts)]
         return namespace(Z).concatenate(parts, 1), Z
 
     def pullback(self, X: Array, cache: Array, by_distance: DistanceGradient) -> tuple[Array, Array]:
@@ -153,3 +145,10 @@ class LocallyProjected(Prepared):
 #: The metrics of the form (x - w)'Lambda (x - w), and the number of axes of their parameters. Contributions of
 #: features, missing values, certificates, counterfactuals, plots and ONNX are formulas of Lambda and refuse all others.
 PARAMETER_AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Mahalanobis: 2, LocalDiagonal: 2, LocalMahalanobis: 3}
+
+
+def require_quadratic(metric: Metric, purpose: str, remedy: str = "") -> None:
+    """Raise ValueError for a metric that is not one of `PARAMETER_AXES`."""
+    if type(metric) not in PARAMETER_AXES:
+        known = ", ".join(kind.__name__ for kind in PARAMETER_AXES)
+        raise ValueError(f"{purpose} does not support the metric {metric!r}; it supports {known}.{remedy}")

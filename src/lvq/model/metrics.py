@@ -232,21 +232,6 @@ class Metric(Protocol):
         """Distances to these prototypes."""
 
 
-def squared_distances(X: Array, W: Array) -> Array:
-    """|x - w|^2 for all pairs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [1.0, 0.0]])).tolist()
-    [[25.0, 1.0]]
-    """
-    D = X @ (-2 * W.T)
-    D += rows.row_squares(X)[:, None]
-    D += rows.row_squares(W)
-    return rows.clipped(D)
-
-
 class SharedPrototypes(Prepared):
     """Prototypes in a metric that is the plain one between images z = project(x) and p = project(w)."""
 

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lvq.model.local_metrics import PARAMETER_AXES, LocalDiagonal
+from lvq.model.local_metrics import LocalDiagonal, require_quadratic
 from lvq.model.metrics import DistanceGradient, LocalMetric, Metric, Prepared
 
 
@@ -45,12 +45,8 @@ class Observed:
     variances: np.ndarray
 
     def __post_init__(self) -> None:
-        if type(self.metric) not in PARAMETER_AXES:
-            raise ValueError(
-                f"missing='ignore' does not support the metric {self.metric!r}; it supports "
-                f"{', '.join(kind.__name__ for kind in PARAMETER_AXES)}. Fill missing values first, for example with "
-                "sklearn.impute.SimpleImputer."
-            )
+        remedy = " Fill missing values first, for example with sklearn.impute.SimpleImputer."
+        require_quadratic(self.metric, "missing='ignore'", remedy)
 
     def prepare(self, W: np.ndarray, R: np.ndarray | None) -> ObservedPrototypes:
         """Distances to these prototypes."""

@@ -290,7 +290,7 @@ class Matrix(Structured):
         return structure.used(by_relevance)
 
     def penalty(self, R: Array, scale: DataScale) -> Penalty | None:
-        """ridge |Omega|^2 - log_determinant/2 log det(Omega Omega'), summed, the shrinkage, and the structure's."""
+        """ridge times mean |Omega|^2 - log_determinant/2 log det(Omega Omega'), the shrinkage, the structure's."""
         unit, total = self.penalty_unit(R, scale), self.structure.of_matrices(R)
         ridge = self.ridge * unit
         if ridge > 0:
