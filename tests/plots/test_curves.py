@@ -9,11 +9,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from experiments.averages import accuracy_at
 from lvq import GLVQ, RejectClassifier, certified_radius
 from lvq.inspection import certified_accuracy
 from lvq.plots import AccuracyRejectDisplay, CertifiedAccuracyDisplay
 from lvq.rejection import accuracy_reject_curve, area_under_curve, certainty
-from lvq.rejection.curves import AccuracyRejectCurve, accuracy_at, path_curve
+from lvq.rejection.curves import AccuracyRejectCurve, path_curve
 
 plt = pytest.importorskip("matplotlib.pyplot")
 

@@ -36,7 +36,7 @@ DISPLAYS = {
 
 
 CLASSES = [getattr(lvq.plots, name) for name in lvq.plots.__all__ if name.endswith("Display")]
-METHODS = ["plot", "from_estimator", "from_importances"]
+METHODS = ["plot", "from_estimator", "from_importances", "from_explanation"]
 KINDS = [
     "kernel", "relevances", "rank 1", "local by prototype", "posterior", "search", "reject around a pipeline",
     "pipeline around reject",

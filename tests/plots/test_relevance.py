@@ -55,7 +55,7 @@ def test_importances_are_drawn_without_being_asked_for(fitted, kind):
 
 @pytest.mark.parametrize("kind", ["bar", "line"])
 def test_intervals_have_whiskers(data, kind):
-    found = variable_importances(GRLVQ(random_state=0), *data, n_resamples=4)
+    found = variable_importances(GRLVQ(random_state=0).fit(*data), *data, n_resamples=4)
     display = RelevanceDisplay.from_importances(found, kind=kind)
     assert [text.get_text() for text in display.legend_.get_texts()] == ["90 % interval"]
     if kind == "bar":

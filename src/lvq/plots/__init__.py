@@ -24,6 +24,8 @@ from lvq.plots.arrays import (
     relevance_profile,
 )
 from lvq.plots.curves import AccuracyRejectDisplay, CertifiedAccuracyDisplay
+from lvq.plots.effects import EffectDisplay
+from lvq.plots.evidence import EvidenceDisplay
 from lvq.plots.matrix import LambdaDisplay
 from lvq.plots.projection import ProjectionDisplay, plane, regions
 from lvq.plots.prototypes import PrototypeDisplay
@@ -32,6 +34,8 @@ from lvq.plots.relevance import RelevanceDisplay
 __all__ = [
     "AccuracyRejectDisplay",
     "CertifiedAccuracyDisplay",
+    "EffectDisplay",
+    "EvidenceDisplay",
     "LambdaDisplay",
     "ProjectionDisplay",
     "PrototypeDisplay",

@@ -10,18 +10,28 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from io import StringIO
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lvq.plots import CertifiedAccuracyDisplay, LambdaDisplay, PrototypeDisplay, RelevanceDisplay
+from lvq.plots import (
+    CertifiedAccuracyDisplay,
+    EffectDisplay,
+    EvidenceDisplay,
+    LambdaDisplay,
+    PrototypeDisplay,
+    RelevanceDisplay,
+)
+from lvq.plots.effects import GREY, Effects
+from lvq.plots.evidence import AGAINST, FOR, with_value
 from lvq.plots.style import COLOURS, class_colours, show_percent
 from lvq.reports.metrics import Calibration
 from lvq.reports.model import Certified, Curves, Importance
 from lvq.reports.rejection import Rejection
-from lvq.reports.samples import Map, MapPrototypes
+from lvq.reports.samples import Explanation, Map, MapPrototypes
 from lvq.reports.summary import Report
 from lvq.typing import Argument, JSONValue
 
@@ -62,7 +72,7 @@ def symbol(code: int) -> str:
 
 # -- charts that stand still -------------------------------------------------------------------------------------------
 
-WIDTH = 4.6  # inches; the page scales it
+WIDTH, CARD, SMALL = 4.6, 3.6, 2.8  # inches; the page scales them
 TEXT, MUTED, LINE = "#16191d", "#5a636d", "#d6dce2"  # replaced by the page's variables
 STYLE: Argument = {
     "svg.fonttype": "none",
@@ -94,10 +104,20 @@ def drawings(report: Report) -> dict[str, str]:
     if report.probabilities is not None:
         found["calibration"] = partial(_calibration, report.probabilities), 2.6
     colours = {code.lower(): colour(k) for k, code in enumerate(class_colours(len(report.data.classes)))}
-    return {name: _svg(name, draw, height, colours) for name, (draw, height) in found.items()}
+    drawn = {name: _svg(name, draw, height, colours) for name, (draw, height) in found.items()}
+    signs = {FOR.lower(): "var(--positive)", AGAINST.lower(): "var(--negative)", GREY: "var(--muted)"}
+    if report.effects is not None:
+        for k in range(len(report.effects.columns)):
+            drawn[f"effect{k}"] = _svg(f"effect{k}", partial(_effect, report.effects, k), 1.9, signs, SMALL)
+    for kind in ("wrong", "least_certain"):
+        for k, one in enumerate(getattr(report.explanations, kind)):
+            if one.log_odds is not None and one.image is None:
+                name, height = f"{kind}{k}", 1.0 + 0.26 * len(one.features)
+                drawn[name] = _svg(name, partial(_evidence, one, report), height, signs, CARD)
+    return drawn
 
 
-def _svg(name: str, draw: Drawing, height: float, colours: dict[str, str]) -> str:
+def _svg(name: str, draw: Drawing, height: float, colours: dict[str, str], width: float = WIDTH) -> str:
     """A drawing as an SVG element whose colours are the page's."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
@@ -105,7 +125,7 @@ def _svg(name: str, draw: Drawing, height: float, colours: dict[str, str]) -> st
     file = StringIO()
     with rc_context(STYLE | {"svg.hashsalt": name}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # the browser has others
-        figure = Figure(figsize=(WIDTH, height), layout="constrained")
+        figure = Figure(figsize=(width, height), layout="constrained")
         draw(figure.subplots())
         figure.savefig(file, format="svg", metadata={"Date": None})
     text = re.sub("<metadata>.*?</metadata>", "", file.getvalue(), flags=re.DOTALL)
@@ -134,6 +154,28 @@ def _relevance(relevance: Importance, ax: Axes) -> None:
         intervals=None if found is None else [found.lower, found.upper],
         confidence=None if found is None else found.confidence,
     ).plot(ax, max_features=None)
+
+
+def _effect(effects: Effects, place: int, ax: Axes) -> None:
+    """One effect, on an axis of log-odds that is the same for all."""
+    ends = [f(one.log_odds) for f in (min, max) for one in effects.columns]
+    room = 0.25 * (max(ends) - min(ends) or 1.0)
+    display = EffectDisplay(effects=replace(effects, columns=effects.columns[place : place + 1])).plot(ax)
+    display.axes_[0].set_ylim(min(ends) - room, max(ends) + room)
+    display.axes_[0].set_ylabel("Log-odds")
+
+
+def _evidence(one: Explanation, report: Report, ax: Axes) -> None:
+    """The waterfall of an explained prediction."""
+    display = EvidenceDisplay(
+        evidence=[line.evidence or 0.0 for line in one.features],
+        feature_names=[with_value(line.name, line.value) for line in one.features],
+        label=report.data.classes[one.predicted],
+        rival_label=report.data.classes[one.rival_class],
+        rest=one.other_evidence or 0.0,
+        n_rest=report.prototypes.n_features - len(one.features),
+    ).plot(ax)
+    display.ax_.set(xlabel="Log-odds", title="")
 
 
 def _matrix(values: list[list[float]], names: list[str], ax: Axes) -> None:

@@ -137,7 +137,10 @@ def _rectangles(grid: Regions, order: Codes, spans: list[float]) -> list[dict[st
 
 @dataclass(frozen=True)
 class FeatureLine:
-    """A column in an explanation: values of sample, winner and rival, and its fraction of all contributions."""
+    """A column in an explanation: values of sample, winner and rival, its fraction of all contributions, and evidence.
+
+    The evidence are the log-odds of the column for the predicted class; None for models without.
+    """
 
     name: str
     value: JSONValue
@@ -145,11 +148,12 @@ class FeatureLine:
     winner: JSONValue
     rival: JSONValue
     contribution: float
+    evidence: float | None
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a sample got its class."""
+    """Why a sample got its class; the evidence of all features sums to the log-odds against the rival's class."""
 
     name: int | str
     true: int
@@ -161,8 +165,11 @@ class Explanation:
     rival: int
     winner_name: str
     rival_name: str
+    rival_class: int
+    log_odds: float | None
     features: list[FeatureLine]
     other_features: float
+    other_evidence: float | None
     image: list[float] | None
     pixel_contributions: list[float] | None
 
@@ -195,6 +202,7 @@ def _explained(held_out: HeldOut, rows: Codes) -> list[Explanation]:
     columns, X, inputs = held_out.columns, _safe_indexing(held_out.X, rows), held_out.inputs[rows]
     found, samples = held_out.explained(X, rows), columns.samples(X, inputs)
     filled, names = columns.filled(samples, inputs), prototype_names(columns.found.estimator).tolist()
+    scale = columns.model.log_odds_scale
     images, pixels = columns.images(columns.numbers(X, inputs)), columns.images(found.contributions)
     result = []
     for k, row in enumerate(rows.tolist()):
@@ -205,6 +213,7 @@ def _explained(held_out: HeldOut, rows: Codes) -> list[Explanation]:
             FeatureLine(
                 columns.names[f], samples[k][f], filled[k][f], columns.prototype_text(winner, f),
                 columns.prototype_text(rival, f), round(float(parts[f]) / total, 4),
+                None if scale is None else scale * float(parts[f]),
             )
             for f in top
         ]  # fmt: skip
@@ -220,8 +229,11 @@ def _explained(held_out: HeldOut, rows: Codes) -> list[Explanation]:
                 rival=rival,
                 winner_name=names[winner],
                 rival_name=names[rival],
+                rival_class=int(held_out.prototype_labels[rival]),
+                log_odds=None if scale is None else scale * float(parts.sum()),
                 features=lines,
                 other_features=round(float((parts.sum() - parts[top].sum()) / total), 4),
+                other_evidence=None if scale is None else scale * float(parts.sum() - parts[top].sum()),
                 image=None if images is None else rounded(images[1][k]),
                 pixel_contributions=None if pixels is None else rounded(pixels[1][k] / _largest(pixels[1][k])),
             )

@@ -15,6 +15,7 @@ from sklearn.utils import indexable
 from sklearn.utils.validation import column_or_1d
 
 from lvq.inspection.importance import VariableImportances
+from lvq.plots.effects import Effects
 from lvq.reports import metrics as scores
 from lvq.reports import model as parts
 from lvq.reports.columns import Columns
@@ -145,6 +146,7 @@ class Report:
     decisions: Decisions | None
     rejection: Rejection
     relevance: parts.Importance | None
+    effects: Effects | None
     curves: parts.Curves | None
     map: Map
     prototypes: parts.Prototypes
@@ -222,13 +224,15 @@ class Report:
             held_out, X if X_train is None else indexable(X_train)[0], context.importances
         )
         card, numbers = parts.model_card(model, columns.found), columns.numbers(X, held_out.inputs)
+        curves = parts.curves_of(held_out, numbers, importances)
         rows, points = stratified(held_out.y, MAX_POINTS), operating_points(held_out.certainty, held_out.reason)
         return cls(
             name=card.kind if context.title is None else context.title,
             data=_data(held_out, y_train, context),
             model=card,
             relevance=parts.importance_of(columns, importances),
-            curves=parts.curves_of(held_out, numbers, importances),
+            effects=None if curves else parts.effects_on_page(columns, X, numbers, importances),
+            curves=curves,
             prototypes=parts.prototypes_of(held_out, numbers, importances),
             certified=parts.certified_of(held_out, rows),
             rejection=rejection_of(held_out, points),

@@ -188,10 +188,22 @@ def aspect_ratio(x: Sequence[float], y: Sequence[float]) -> str:
     return f"{min(1.6, max(0.9, (x[1] - x[0]) / (y[1] - y[0]))):.2f}"
 
 
+def signed(value: float) -> str:
+    """A number with its sign and two decimals.
+
+    Examples
+    --------
+    >>> signed(1.234), signed(-0.5)
+    ('+1.23', '−0.50')
+    """
+    return f"{'−' if value < 0 else '+'}{abs(value):.2f}"
+
+
 FILTERS: dict[str, Callable[..., str]] = {
     "percent": percent,
     "number": number,
     "cell": cell,
     "count": count,
+    "signed": signed,
     "signed_percent": signed_percent,
 }

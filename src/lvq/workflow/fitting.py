@@ -28,7 +28,7 @@ from lvq.workflow.runs import write_run
 from lvq.workflow.study import Study, TableLike, TableOptions, Tables, make_study
 
 Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
-N_RESAMPLES, RESAMPLE_ITERATIONS = 20, 30  # refits for the intervals of importances, and their iterations
+N_RESAMPLES = 20  # refits for the intervals of importances
 MAX_INTERVAL_ROWS = 5000  # training rows up to which they are computed
 
 
@@ -294,7 +294,7 @@ def _importances(
     if need_model(classifier, "fit").model.relevance is None or len(y) > MAX_INTERVAL_ROWS:
         return None
     return variable_importances(
-        classifier, X, y, n_resamples=N_RESAMPLES, max_iter=RESAMPLE_ITERATIONS, sample_groups=design.groups,
+        classifier, X, y, n_resamples=N_RESAMPLES, sample_groups=design.groups,
         random_state=seed,
     )  # fmt: skip
 
