@@ -288,15 +288,15 @@ def _check_texts(column: pd.Series, source: str) -> None:
             "thousands; write them with a decimal point and without separators, or delimit the columns by semicolons."
         )
     rows = f"{len(values)} different texts in {len(known)} rows, such as {known[0]!r}"
+    if MAX_CATEGORIES < len(values) < len(known):
+        raise TableError(
+            f"{what} holds {rows}, but at most {MAX_CATEGORIES} categories are allowed; {leave}, or convert it to "
+            f"numbers or fewer categories, or, where rows of one text belong together, name it with --group {name!r}."
+        )
     if len(values) == len(known) or (len(known) >= MANY_ROWS and 2 * len(values) > len(known)):
         raise TableError(
             f"{what} holds {rows}, so it names rows rather than categories; {leave}, or use it with --categorical "
             f"{name!r}."
-        )
-    if len(values) > MAX_CATEGORIES:
-        raise TableError(
-            f"{what} holds {rows}, but at most {MAX_CATEGORIES} categories are allowed; {leave}, convert it to numbers "
-            f"or fewer categories, or, where rows of one text belong together, name it with --group {name!r}."
         )
 
 

@@ -347,7 +347,8 @@ def _folds_part(design: Design, folds: int) -> str:
 
 def _thresholds_part(design: Design, classifier: RejectClassifier) -> str:
     if not isinstance(classifier.cv, float):
-        return "Thresholds were cross-fitted."
+        where = " in blocks of time" if design.times is not None and design.groups is None else ""
+        return f"Thresholds were cross-fitted{where}."
     which = "" if design.is_plain else ", whole groups," if design.times is None else ", the latest rows,"
     text = f"{classifier.cv:.0%} of the training rows{which} were held out to set the thresholds"
     if classifier.max_error is None:
