@@ -247,9 +247,11 @@ def samples_of_classes(
     if len(unknown):
         raise ValueError(f"y of {name} contains {unknown.tolist()}, not among the classes {classes.tolist()}.")
     weight = sample_weights(class_weight, X, labels, as_numpy(sample_weight), classes)
-    keep, X = weight > 0, as_directions(estimator, X)
+    keep = weight > 0
     if not keep.any():
         raise ValueError(f"{name} needs at least one sample of a weight above 0.")
+    if hasattr(estimator, "model_") and estimator.model_.unit_length:
+        X = checked_unit_rows(X, name)
     return with_values(ArraySamples(X[keep], np.searchsorted(classes, labels[keep]), weight[keep]))
 
 

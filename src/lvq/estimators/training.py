@@ -119,8 +119,13 @@ def restarted(
 
 
 def run(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
-    """Train by the solver of the parts; with few samples of many features in coordinates of their span."""
+    """Train by the solver of the parts; with few samples of many features in coordinates of their span.
+
+    Where every sample is a prototype there is nothing to learn: the cross-entropy would only grow the metric's scale.
+    """
     rule = training.state.relevance
+    if isinstance(parts.cost, CrossEntropyCost) and not training.state.units.samples:
+        return training, Result(training.params, 0, [], converged=True)
     # Adam scales every coordinate, and a structure and shrinkage to the identity are of the features
     of_features = isinstance(rule, Structured) and rule.structure != Structure()
     of_features = of_features or (isinstance(rule, Matrix) and rule.shrinkage > 0)
