@@ -137,8 +137,8 @@ def _with_new_metrics(before: Training, old: np.ndarray, W: np.ndarray, labels: 
     if isinstance(metric, LocalDiagonal):
         if not rule.free_size:
             raise ValueError(
-                "add_class needs local weights whose size is learned, as those of LVQClassifier: weights of sum one make "
-                "distances of a new class that cannot be compared. Set a ridge, or fit a new model."
+                "add_class needs local weights whose size is learned, as those of LVQClassifier: with weights of sum one "
+                "distances to new prototypes cannot be compared to others. Set a ridge, or fit a new model."
             )
         fresh = np.repeat(params.relevance.mean(axis=0, keepdims=True), len(W), axis=0)
     else:
