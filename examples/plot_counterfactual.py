@@ -2,8 +2,8 @@
 Counterfactuals: what would have changed the prediction
 =======================================================
 
-`lvq.counterfactual` gives the smallest change of a sample, in the model's metric, that gives it another class, or
-that makes a rejected prediction accepted. It takes whole pipelines, and returns samples in the units of their input.
+`lvq.counterfactual` gives the smallest change of a sample, in the model's metric, that gives it another class. It takes
+whole pipelines, and returns samples in the units of their input.
 """
 
 import matplotlib.pyplot as plt

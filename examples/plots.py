@@ -15,7 +15,6 @@ from lvq.plots import (
     AccuracyRejectDisplay,
     CertifiedAccuracyDisplay,
     LambdaDisplay,
-    LossCurveDisplay,
     ProjectionDisplay,
     PrototypeDisplay,
     RelevanceDisplay,
@@ -53,8 +52,6 @@ def displays():
     yield "wdbc_lambda", LambdaDisplay.from_estimator(reject)
     yield "wdbc_relevances", RelevanceDisplay.from_estimator(standardised(GRLVQ()).fit(X, y))
     models = {name: standardised(model).fit(X, y) for name, model in (("GLVQ", GLVQ()), ("GMLVQ", GMLVQ()))}
-    training = LossCurveDisplay.from_estimator(models["GLVQ"])
-    yield "wdbc_training", LossCurveDisplay.from_estimator(models["GMLVQ"], ax=training.ax_)
     curve = AccuracyRejectDisplay.from_estimator(reject, X_test, y_test)
     curve = AccuracyRejectDisplay.from_estimator(models["GLVQ"], X_test, y_test, ax=curve.ax_)
     yield "wdbc_reject", curve

@@ -15,10 +15,11 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.data import pool_rows
+from experiments.averages import accuracy_at
 from lvq import LVQClassifier
 from lvq.model.costs import Cost, LOGMCost, MCECost
 from lvq.model.scores import relative_similarity
-from lvq.rejection.curves import accuracy_at, accuracy_reject_curve, area_under_curve
+from lvq.rejection.curves import accuracy_reject_curve, area_under_curve
 from lvq.rejection.scores import Predictions, certainty_of
 from lvq.rejection.validation import FloatArray
 

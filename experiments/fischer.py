@@ -19,19 +19,14 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from experiments.averages import AveragedCurve, accuracy_at, average_curves
 from experiments.cells import Cell
 from experiments.comparison import Row, row
 from experiments.datasets import load_dataset, make_pearl_necklace, pearl_necklace_posterior
 from lvq import GLVQ, GMLVQ
 from lvq.model.relevance import Matrix
 from lvq.rejection import local_thresholds
-from lvq.rejection.curves import (
-    AccuracyRejectCurve,
-    AveragedCurve,
-    accuracy_at,
-    average_curves,
-    path_curve,
-)
+from lvq.rejection.curves import AccuracyRejectCurve, path_curve
 from lvq.rejection.scores import Predictions, certainty_of
 
 TITLE = "Fischer, Hammer, Wersing: Local rejection strategies for learning vector quantization (ICANN 2014)"

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from experiments.averages import AveragedCurve
 from experiments.datasets import make_pearl_necklace, pearl_necklace_posterior
 from lvq.model.scores import relative_similarity
-from lvq.rejection.curves import AveragedCurve
 
 LINES = {
     "global": {"color": "#777777", "linestyle": "-"},

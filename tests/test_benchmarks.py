@@ -1,7 +1,6 @@
 """The benchmarks: formulas against slow ones, workers that fail, stored results, and a quick run of every case."""
 
 import json
-import mmap
 import re
 import subprocess
 import sys
@@ -11,11 +10,11 @@ import pytest
 
 from benchmarks import cases, data, environments, goals, page
 from benchmarks.__main__ import main
-from benchmarks.cases import fit, search
+from benchmarks.cases import fit
 from benchmarks.processes import Workers
 from benchmarks.results import Store, read
-from benchmarks.rounds import Entry, Run, interleave, peer_limit
-from benchmarks.workers import measures, reach
+from benchmarks.rounds import Entry, Run, interleave
+from benchmarks.workers import measures
 from benchmarks.workers.__main__ import run as run_task
 
 
@@ -54,40 +53,10 @@ def test_scores_of_prototypes_are_those_of_loops(seed, rank, monkeypatch):
     assert found["accuracy"] == np.mean(correct)
 
 
-@pytest.mark.parametrize("rows", [1, 7, 64])
-def test_the_limit_is_the_same_in_blocks(rows):
-    random = np.random.default_rng(0)
-    X, F, b = random.standard_normal((50, 3)), random.standard_normal((3, 5)), random.standard_normal(5)
-    expected = [int(np.argmin(b - x @ F)) for x in X]
-    assert measures.product_and_argmin(X, F, b, None).tolist() == expected
-    assert measures.product_and_argmin(X, F, b, rows).tolist() == expected
-
-
-def test_extra_memory_is_that_of_the_call():
-    if not sys.platform.startswith("linux"):
-        pytest.skip("reads /proc")
-
-    def fill():  # memory of the system's own: an array may get what the process has freed before
-        np.frombuffer(mmap.mmap(-1, 40 * 2**20), dtype=np.uint8)[:] = 1
-
-    assert 35 < measures.extra_megabytes(fill) < 60
-
-
 def test_folds_cover_every_sample_once_in_a_repetition():
     found = data.folds("iris", 5, 2)
     assert found["folds"].shape == (150, 2)
     assert all(np.bincount(column).tolist() == [30] * 5 for column in found["folds"].T)
-
-
-def test_text_columns_become_one_column_for_each_value(tmp_path, monkeypatch):
-    import gzip
-
-    monkeypatch.setenv("LVQ_DATA", str(tmp_path))
-    with gzip.open(tmp_path / "small.csv.gz", "wt") as file:
-        file.write("a,b,target\n1,x,no\n2,y,yes\n3,x,no\n")
-    X, y = data.read_csv("small")
-    assert X.tolist() == [[1, 1, 0], [2, 0, 1], [3, 1, 0]]
-    assert y.tolist() == [0, 1, 0]
 
 
 # -- environments and workers ------------------------------------------------------------------------------------------
@@ -144,21 +113,6 @@ def test_a_peer_is_stopped_at_a_multiple_of_our_time():
     assert rows[1] == {"library": "sklvq", "threads": 1, "status": "over 30 s"}
 
 
-@pytest.mark.parametrize(("ours", "limit"), [(0.01, 20), (5, 50), (100, 120)])
-def test_the_limit_of_a_peer(ours, limit):
-    class First:
-        entry = Entry("lvq", {})
-        results = ({"wall": ours},)
-
-    assert peer_limit(Run(None, None), First) == limit
-
-
-def test_peers_are_not_started_after_the_end_of_the_case_but_ours_is():
-    run = Run(Scripted({"lvq": [1.0]}), None, repeat=0, end=0.0)
-    rows = interleave(run, [Entry("lvq", {}), Entry("sklvq", {})])
-    assert [row["status"] for row in rows] == ["ok", "not run: the time of the case is used up"]
-
-
 def test_a_peer_that_failed_on_a_smaller_set_is_left_out():
     model = {"model": "glvq", "rank": None, "per_class": 10}
     stopped = {"set": "digits", **model, "library": "sklvq", "status": "over 20 s"}
@@ -212,30 +166,6 @@ def fit_rows(ours, theirs, **peer):
 def test_the_goal_of_a_fit(rows, held):
     found = [goal for goal in goals.goals({"fit": rows}) if goal.goal.startswith("`fit` on digits")]
     assert [goal.held for goal in found] == [held]
-
-
-@pytest.mark.parametrize(("objective", "settings"), [(-0.3, [{"max_iter": 1}]), (-0.9999, None)])
-def test_the_time_to_an_objective(tmp_path, objective, settings):
-    random = np.random.default_rng(0)
-    y = np.repeat([0, 1], 30)
-    X = random.standard_normal((60, 3)) + 2 * y[:, None]
-    for name, values in {"X": X, "y": y, "X_test": X, "y_test": y}.items():
-        np.save(tmp_path / f"{name}.npy", values)
-    task = {"data": str(tmp_path), "library": "lvq", "model": "glvq", "objective": objective, "accuracy": 0.5}
-    found = reach.reach(task | {"at_least": 0.0})
-    assert found["reached"] == (settings is not None)
-    assert found.get("settings") == settings
-
-
-def test_the_search_compares_the_sets_that_all_have():
-    rows = [
-        {"set": name, "peer_model": model, "status": status, "cpu": {"median": seconds}, "test_accuracy": 0.5}
-        for model, name, seconds, status in [
-            ("search", "iris", 4.0, "ok"), ("svc_grid", "iris", 1.0, "ok"), ("search", "wine", 8.0, "ok"),
-            ("svc_grid", "wine", 9.0, "over 20 s"),
-        ]
-    ]  # fmt: skip
-    assert search.ratio(rows) == 4.0
 
 
 def test_a_quick_run_of_every_case_and_its_page(tmp_path, no_environments, capsys):

@@ -96,15 +96,6 @@ def test_errors_are_shown_as_in_a_docstring(tmp_path):
     assert studies.problems(path) == []
 
 
-def test_long_decimals_are_short():
-    assert studies.stable("a,0.98204454414,True,12.5\n") == "a,0.982,True,12.5\n"
-
-
-def test_times_are_dots():
-    table = "model  seconds  Pareto\nlvq       0.31       *\n\nafter 5 seconds\n"
-    assert studies.stable(table) == "model  seconds  Pareto\nlvq        ...       *\n\nafter 5 seconds\n"
-
-
 # -- the studies -------------------------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,6 @@ import pytest
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 
-import pyarrow.feather  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 
 from lvq.tables import read  # noqa: E402
@@ -69,8 +68,6 @@ def write(folder, suffix):
         return path
     if suffix == ".parquet":
         pq.write_table(as_arrow(), path)
-    elif suffix == ".feather":
-        pyarrow.feather.write_feather(as_arrow(), path)
     else:
         text = CSV
         text = text.replace(",", "\t").replace("red\t dark", "red, dark") if ".tsv" in suffix else text
@@ -79,7 +76,7 @@ def write(folder, suffix):
     return path
 
 
-SUFFIXES = [".csv", ".csv.gz", ".tsv", ".parquet", ".feather"]
+SUFFIXES = [".csv", ".csv.gz", ".tsv", ".parquet"]
 EXPECTED = {
     "size": [1.5, None, -2000.0],
     "colour": ["red", "green", "red, dark"],
@@ -157,13 +154,9 @@ def test_a_file_of_many_parts_is_one_table(tmp_path, monkeypatch):
     monkeypatch.setattr("lvq.tables.header.BLOCK_BYTES", 200)
     monkeypatch.setattr("lvq.tables.read.PART_ROWS", 7)
     frame = pd.DataFrame({"number": np.arange(100.0), "text": [f"text {k}" for k in range(100)]})
-    for path in (tmp_path / "t.csv", tmp_path / "t.parquet", tmp_path / "t.arrow"):
-        if path.suffix == ".csv":
-            frame.to_csv(path, index=False)
-        elif path.suffix == ".parquet":
-            frame.to_parquet(path)
-        else:
-            frame.to_feather(path)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    for path in (tmp_path / "t.csv", tmp_path / "t.parquet"):
         assert len(list(read_parts(path))) > 2
         assert read_table(path)["text"].tolist() == frame["text"].tolist()
         assert np.concatenate([as_numbers(part["number"]) for part in read_parts(path)]).tolist() == list(range(100))
@@ -182,14 +175,11 @@ def test_a_file_of_many_parts_is_one_table(tmp_path, monkeypatch):
         ("t.csv", b",\n1,2\n", "no column with a name"),
         ("t.csv", b"a,b\n" + b"1,2\n" * 300_000 + b"1,\xff\n", "not in UTF-8 throughout; name its encoding"),
         ("t.csv", b"a\x00b,\x01\x02\n\x00\x00", "null bytes"),
-        ("t.csv", bytes(range(256)) * 50, "null bytes"),
-        ("t.csv", b"PAR1\0...", "if it is a spreadsheet, a Parquet or"),
-        ("t.csv.gz", gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], r"cannot be read as CSV \("),
+        ("t.csv", b"PAR1\0...", "if it is a spreadsheet or a Parquet file"),
         ("t.csv.gz", gzip.compress(b"a,b\n1,2\n", mtime=0)[:-8] + bytes(8), r"as CSV \(CRC check failed"),
         ("t.csv.gz", gzip.compress(rows_of_noise(), mtime=0)[:-9], r"cannot be read as CSV \("),
         ("t.parquet", b"PAR1 and then nonsense", r"cannot be read as Parquet \("),
         ("t.parquet", b"", "is empty"),
-        ("t.arrow", b"nonsense", r"cannot be read as Arrow \("),
         ("t.doc", b"PK", "unknown format"),
         ("t.csv", None, "does not exist"),
     ],
@@ -235,23 +225,9 @@ def test_a_damaged_file_is_read_or_refused(tmp_path, suffix):
     assert not any("\n" in message for message in refused)
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.parametrize("change", ["disappeared", "changed"])
-def test_a_file_that_changes_before_its_rows_are_read(tmp_path, suffix, change):
-    path = write(tmp_path, suffix)
-    table = open_table(path)
-    if change == "disappeared":
-        path.unlink()
-    else:
-        path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(TableError, match=rf"fruit{suffix} {change} while it was read"):
-        table.frame()
-
-
-@pytest.mark.parametrize("value", [[], [1.0], ["a"]])
-def test_a_parquet_table_without_rows(tmp_path, value):
+def test_a_parquet_table_without_rows(tmp_path):
     path = tmp_path / "t.parquet"
-    pd.DataFrame({"a": value}).iloc[:0].to_parquet(path)
+    pd.DataFrame({"a": ["a"]}).iloc[:0].to_parquet(path)
     with pytest.raises(TableError, match="no rows"):
         read_table(path)
 
@@ -275,12 +251,6 @@ def test_dates_and_lists_are_neither_numbers_nor_texts(tmp_path):
         as_numbers(table["values"])
 
 
-def test_texts_of_numbers_do_not_depend_on_the_format(tmp_path):
-    """A column of codes, 1 and 2, is the same categories in a CSV file and as integers or floats in a Parquet file."""
-    csv = pd.Series(["1", "2", None], dtype=object)
-    assert as_text(csv).tolist() == as_text(pd.Series([1.0, 2.0, np.nan])).tolist() == ["1", "2", None]
-
-
 def test_codes_that_numbers_would_change_are_texts(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(
@@ -293,11 +263,10 @@ def test_codes_that_numbers_would_change_are_texts(tmp_path):
     assert table["size"].tolist() == [1.0, 2.0]  # not named a code
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
-def test_exact_integers_stay_integers(tmp_path, suffix):
-    path = tmp_path / f"t{suffix}"
+def test_exact_integers_stay_integers(tmp_path):
+    path = tmp_path / "t.parquet"
     large = pa.table({"id": pa.array([2**53 + 1, None], pa.int64()), "u": pa.array([2**64 - 1, 1], pa.uint64())})
-    (pq.write_table if suffix == ".parquet" else pyarrow.feather.write_feather)(large, path)
+    pq.write_table(large, path)
     for table in (read_table(path, codes={"id", "u"}), next(iter(read_parts(path, exact={"id", "u"})))):
         assert as_text(table["id"]).tolist() == [str(2**53 + 1), None]
         assert as_text(table["u"]).tolist() == [str(2**64 - 1), "1"]
@@ -320,10 +289,9 @@ def test_a_parquet_file_of_one_group_of_rows_is_read_in_parts(tmp_path):
     assert most < size / 3
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
-def test_parts_of_wide_tables_have_fewer_rows(tmp_path, monkeypatch, suffix):
+def test_parts_of_wide_tables_have_fewer_rows(tmp_path, monkeypatch):
     monkeypatch.setattr("lvq.tables.read.PART_CELLS", 8)
-    assert max(map(len, read_parts(write(tmp_path, suffix)))) == 2
+    assert max(map(len, read_parts(write(tmp_path, ".parquet")))) == 2
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
@@ -337,7 +305,7 @@ def parts():
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
 def test_written_parts_are_read_back(tmp_path, suffix):
     path = tmp_path / f"predictions{suffix}"
-    assert write_table(path, parts()) == 0
+    write_table(path, parts())
     table = read_table(path)
     assert as_text(table["label"]).tolist() == [None, "b", "ü,x", "b"]
     assert table["n"].tolist()[1:] == [2.0, 3.0, 4.0]
@@ -368,16 +336,15 @@ FORMULAS = ["=1+1", "+A1", "-A1", "@SUM(A1)", "\t=1", "=\n1"]
 PLAIN = ["-1.5", "+2e3", "-", "+", "a=b", "", " =1", None]
 
 
-@pytest.mark.parametrize(("suffix", "escape"), [(".csv", True), (".csv", False), (".csv.gz", True), (".parquet", True)])
-def test_texts_that_a_spreadsheet_would_run_are_escaped_in_csv(tmp_path, suffix, escape):
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_texts_that_a_spreadsheet_would_run_are_escaped_in_csv(tmp_path, suffix):
     path = tmp_path / f"predictions{suffix}"
     texts = FORMULAS + PLAIN
     part = pd.DataFrame({"=name": np.array(texts, object), "number": -np.arange(len(texts)), "ok": True})
     before = part.copy()
-    escaped = write_table(path, [part], escape_formulas=escape)
+    write_table(path, [part])
     pd.testing.assert_frame_equal(part, before)
-    changed = escape and suffix != ".parquet"
-    assert escaped == changed * len(FORMULAS)
+    changed = suffix != ".parquet"
     table = pd.read_parquet(path) if suffix == ".parquet" else pd.read_csv(path, keep_default_na=False, dtype=object)
     assert list(table) == ["'=name" if changed else "=name", "number", "ok"]
     expected = [f"'{text}" if changed and text in FORMULAS else text for text in texts]
@@ -501,13 +468,3 @@ def test_rows_before_the_names_of_a_sheet_count(tmp_path):
     table = open_table(path)
     assert table.names == ["a", "b"]
     assert table.row_number(0) == 5
-
-
-def test_a_spreadsheet_is_parsed_once(tmp_path, monkeypatch):
-    pytest.importorskip("openpyxl")
-    path = tmp_path / "t.xlsx"
-    pd.DataFrame({"a": [1.0, 2.0], "b": ["x", None]}).to_excel(path, index=False)
-    parse, calls = pd.read_excel, []
-    monkeypatch.setattr(pd, "read_excel", lambda *given, **named: calls.append(given) or parse(*given, **named))
-    table = open_table(path)
-    assert (table.frame().shape, len(next(iter(table.batches()))), len(calls)) == ((2, 2), 2, 1)

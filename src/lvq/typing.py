@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
     from sklearn.model_selection import BaseCrossValidator
 
 Array: TypeAlias = Any
@@ -46,9 +45,6 @@ Seed: TypeAlias = int | np.random.RandomState | None
 
 Fold: TypeAlias = "tuple[NDArray[np.intp], NDArray[np.intp]]"
 """Training and test rows of a fold."""
-
-FittedFold: TypeAlias = "tuple[NDArray[np.intp], NDArray[np.intp], BaseEstimator]"
-"""A fold with a model that was fitted to its training rows."""
 
 CrossValidation: TypeAlias = "int | BaseCrossValidator | Iterable[Fold] | None"
 """Folds, as in scikit-learn: their number, a splitter, or pairs of training and test rows."""

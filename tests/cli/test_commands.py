@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -44,16 +43,6 @@ def test_a_model_is_exported(lvq, run, tmp_path):
     assert lvq("export", run[0], "--onnx", path).code == 1
     assert lvq("export", run[0], "--onnx", path, "--force").code == 0
     assert "does not exist" in lvq("export", tmp_path, "--onnx", tmp_path / "x.onnx").err
-
-
-def test_a_model_is_not_replaced_by_its_graph(lvq, run, tmp_path):
-    for extra in ("onnx", "skl2onnx"):
-        pytest.importorskip(extra)
-    folder = shutil.copytree(run[0], tmp_path / "run")
-    completed = lvq("export", folder, "--onnx", folder / "model.lvq", "--force")
-    assert completed.code == 1
-    assert "is the model itself" in completed.err
-    assert (folder / "model.lvq").read_bytes() == (run[0] / "model.lvq").read_bytes()
 
 
 # -- demo --------------------------------------------------------------------------------------------------------------

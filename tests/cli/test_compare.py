@@ -88,7 +88,7 @@ def test_time_in_which_the_classes_follow_each_other(lvq, fruit, tmp_path):
 
 
 def test_wrong_models_and_targets(lvq, fruit_csv):
-    assert lvq("compare", fruit_csv, "--target", "Sorte", "--model", "nothing").code == 2
+    assert lvq("compare", fruit_csv, "--target", "Sorte", "--model", "nothing").code == 1
     found = lvq("compare", fruit_csv, "--target", "sorte")
     assert found.code == 1
     assert "Did you mean 'Sorte'?" in found.err

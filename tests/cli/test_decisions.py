@@ -41,9 +41,12 @@ def test_costs_beside_those_of_a_single_class(lvq, credit, tmp_path):
     printed = " ".join(completed.out.split())
     assert f"of a single class {single[0] / (bad + good):.3f} always {single[1]}" in printed
     assert f"Cost of a row {metrics['costs']['mean']:.3f}" in printed
-    validated = lvq("validate", tmp_path / "run", credit, "--json")
+    validated = lvq("validate", tmp_path / "run", credit)
     assert validated.code == 0, validated.err
-    costs, table = json.loads(validated.out)["costs"], pd.read_csv(credit)
+    costs, table = (
+        json.loads((tmp_path / "run/validation-credit.json").read_text(encoding="utf-8"))["costs"],
+        pd.read_csv(credit),
+    )
     predicted, bad = model.predict(table[["debt", "age"]]), table["risk"] == "bad"
     assert costs["mean"] == pytest.approx(np.where(bad, 5, 1)[predicted != table["risk"]].sum() / len(table))
     assert costs["cheapest"] == pytest.approx(min(5 * bad.mean(), 1 - bad.mean()))
@@ -76,7 +79,7 @@ def test_classes_that_are_numbers(lvq, credit, tmp_path, option):
     [
         (("--costs", "bad=5"), "must name two classes, true:predicted"),
         (("--costs", "bad:good"), "must be like bad:good=5,good:bad=1"),
-        (("--costs", "bad:goood=5"), "Did you mean 'bad:good'?"),
+        (("--costs", "bad:goood=5"), "of the classes 'bad', 'good', got 'bad:goood'"),
         (("--costs", "bad:good=5,bad:good=1"), "got 'bad:good' twice in"),
         (("--class-weight", "bda=5"), "class_weight must name classes, ['bad', 'good'], got 'bda'"),
         (("--class-weight", "much"), "must be like balanced, or bad=5,good=1"),

@@ -115,7 +115,7 @@ def test_features_that_are_dates_are_shown_as_dates(lvq, tmp_path):
                 assert re.fullmatch(r"2020-\d\d-\d\d", feature["winner"])
     assert "2020-0" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     table.to_csv(tmp_path / "table.csv", index=False)
-    validated = lvq("validate", tmp_path / "run", tmp_path / "table.csv", "--json")
+    validated = lvq("validate", tmp_path / "run", tmp_path / "table.csv")
     assert validated.code == 0, validated.err
     shown = json.loads((tmp_path / "run" / "validation-table.json").read_text())["prototypes"]
     assert re.fullmatch(r"2020-\d\d-\d\d", shown["low"][shown["features"].index("visit")])
@@ -187,10 +187,10 @@ def test_several_tables(lvq, tmp_path):
     one, two = tmp_path / "one.csv", tmp_path / "two.csv"
     table.iloc[:100].to_csv(one, index=False)
     table.iloc[100:, ::-1].to_csv(two, index=False)
-    options = ("--target", "status", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run", "--json")
+    options = ("--target", "status", "--model", "glvq", "--folds", 0, "--out", tmp_path / "run")
     completed = lvq("fit", one, two, *options)
     assert completed.code == 0, completed.err
-    data = json.loads(completed.out)["data"]
+    data = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))["data"]
     assert data["n_train"] + data["n_samples"] == 200
     table.iloc[:100].rename(columns={"lab_b": "labb"}).to_csv(two, index=False)
     completed = lvq("fit", one, two, *options, "--force")
@@ -198,8 +198,8 @@ def test_several_tables(lvq, tmp_path):
     assert "two.csv has no column 'lab_b'" in completed.err
     assert "Did you mean 'labb'?" in completed.err
     table.iloc[100:].assign(more=1.0).to_csv(two, index=False)
-    notes = json.loads(lvq("fit", one, two, *options, "--force").out)["notes"]
-    assert "Left out columns of two.csv that one.csv does not have: 'more'." in notes
+    noted = lvq("fit", one, two, *options, "--force").err
+    assert "Left out columns of two.csv that one.csv does not have: 'more'." in noted
 
 
 def test_columns_by_pattern(lvq, tmp_path):

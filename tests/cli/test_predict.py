@@ -48,10 +48,12 @@ def test_predictions_are_those_of_the_model(lvq, run, model, features, fruit_csv
     assert predictions["label"].tolist() == model.predict(features).tolist()
     assert predictions["accepted"].tolist() == model.accept(features).tolist()
     assert predictions["reason"].tolist() == model.reason(features).tolist()
-    np.testing.assert_allclose(predictions["certainty"].astype(float), model.certainty(features))
+    np.testing.assert_allclose(predictions["certainty"].astype(float), model.certainty(features), rtol=6e-6)
     found = find_model(model)
     inputs = found.inputs(features)
-    np.testing.assert_allclose(predictions["certified_radius"].astype(float), certified_radius(found.estimator, inputs))
+    exact, shown = certified_radius(found.estimator, inputs), predictions["certified_radius"].astype(float).to_numpy()
+    assert (shown <= exact).all()  # rounding keeps the certificate true
+    np.testing.assert_allclose(shown, exact, rtol=2e-5)
     assert predictions["winner"].tolist() == [f"P{index + 1}" for index in Predictions(model, features).winner]
     assert f"160 rows predicted, {model.accept(features).sum()} accepted" in completed.out
     assert [place.name for place in tmp_path.iterdir()] == [out.name]
@@ -83,15 +85,6 @@ def test_columns_are_kept(lvq, run, fruit, fruit_csv, tmp_path):
     assert list(predictions) == ["name", "Sorte", *COLUMNS]
     assert predictions["name"].tolist() == fruit["name"].tolist()
     assert "Columns that the model does not use: 'nothing'." in completed.err
-
-
-@pytest.mark.parametrize(("options", "name"), [((), "'=1+1"), (("--raw-text",), "=1+1")])
-def test_formulas_are_escaped_by_default(lvq, run, fruit, tmp_path, options, name):
-    out = tmp_path / "predictions.csv"
-    completed = lvq("predict", run[0], changed(fruit, tmp_path, name="=1+1"), "--keep", "name", "--out", out, *options)
-    assert completed.code == 0, completed.err
-    assert pd.read_csv(out)["name"][1] == name
-    assert ("Note: 1 text cell that a spreadsheet would run as a formula" in completed.err) == (not options)
 
 
 def changed(fruit, tmp_path, **values):

@@ -45,9 +45,9 @@ def validated(lvq, run, folder, table, *options):
 
 
 def test_a_table_from_the_same_source(lvq, run, tmp_path):
-    completed = validated(lvq, run, tmp_path, hospital(seed=1), "--json")
+    completed = validated(lvq, run, tmp_path, hospital(seed=1))
     assert completed.code == 0, completed.err
-    found = json.loads(completed.out)
+    found = json.loads((tmp_path / "validation" / "validation-elsewhere.json").read_text(encoding="utf-8"))
     assert found["data"]["n_samples"] == 600
     assert found["earlier"]["verdict"] == "kept"
     low, high = found["earlier"]["difference"]
@@ -56,14 +56,6 @@ def test_a_table_from_the_same_source(lvq, run, tmp_path):
     page = (tmp_path / "validation" / "validation-elsewhere.html").read_text(encoding="utf-8")
     assert "Compared with the test at the fit" in page
     assert "was fitted on own.csv and not changed" in page
-
-
-def test_the_table_of_the_fit(lvq, run, tmp_path):
-    completed = validated(lvq, run, tmp_path, hospital())
-    assert completed.code == 0, completed.err
-    assert "as many rows of each class as the one that the model was fitted to" in completed.err + completed.out
-    completed = validated(lvq, run, tmp_path, hospital(n=599), "--force")
-    assert "as many rows of each class" not in completed.err + completed.out
 
 
 def test_where_every_row_is_rejected(lvq, run, tmp_path):
@@ -90,9 +82,9 @@ def test_unknown_classes_categories_and_missing_labels(lvq, run, tmp_path):
     table.loc[5:6, "status"] = "dead"
     table.loc[7:8, "ward"] = "C"
     table.loc[9, "age"] = np.nan
-    completed = validated(lvq, run, tmp_path, table, "--json")
+    completed = validated(lvq, run, tmp_path, table)
     assert completed.code == 0, completed.err
-    found = json.loads(completed.out)
+    found = json.loads((tmp_path / "validation" / "validation-elsewhere.json").read_text(encoding="utf-8"))
     assert found["data"]["n_samples"] == 44  # without a class, or a value that had none missing in training
     assert found["data"]["classes"][-1] == "dead"
     assert any("not fitted to the class 'dead'" in note for note in found["notes"])
@@ -132,5 +124,5 @@ def test_probabilities_of_predictions(lvq, run, tmp_path):
     assert completed.code == 0, completed.err
     found = pd.read_csv(tmp_path / "p.csv")
     probabilities = found[["probability ill", "probability well"]]
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=2e-6)
     assert (probabilities.idxmax(axis=1) == "probability " + found["label"]).all()

@@ -52,25 +52,32 @@ def distances(X, other, units):
     return np.sqrt(np.nansum(numbers, axis=2) + texts)
 
 
-@pytest.mark.parametrize("model", MODELS, ids=str)
 @pytest.mark.parametrize(
-    ("target", "scaler"), [(None, "passthrough"), ("c", "passthrough"), (None, StandardScaler())], ids=str
+    ("model", "target", "scaler"),
+    [
+        (MODELS[0], None, StandardScaler()),
+        (MODELS[1], "c", "passthrough"),
+        (MODELS[2], None, "passthrough"),
+        pytest.param(MODELS[3], "c", StandardScaler(), marks=pytest.mark.slow),
+        pytest.param(MODELS[4], None, StandardScaler(), marks=pytest.mark.slow),
+    ],
+    ids=str,
 )
 def test_never_farther_than_the_nearest_real_sample(model, target, scaler):
     pipeline, samples = fitted(model, scaler=scaler)
-    X = table(16, seed=1)[0]
+    X = table(12, seed=1)[0]
     found, before = counterfactual(pipeline, X, target, samples=samples), pipeline.predict(X)
     assert np.array_equal(pipeline.predict(found.samples), found.label)
     assert np.all(found.label != before if target is None else found.label == target)
     assert list(found.samples.columns) == list(X.columns)
     np.testing.assert_allclose(np.diag(distances(X, found.samples, found.units)), found.distance, atol=1e-9)
     predicted = pipeline.predict(samples)
-    allowed = predicted[None] != before[:, None] if target is None else np.broadcast_to(predicted == target, (16, 120))
-    needed = before != target if target is not None else np.full(16, True)
+    allowed = predicted[None] != before[:, None] if target is None else np.broadcast_to(predicted == target, (12, 120))
+    needed = before != target if target is not None else np.full(12, True)
     complete = allowed & samples.notna().all(axis=1).to_numpy()
     nearest = np.where(complete, distances(X, samples, found.units), np.inf).min(axis=1)
     known = needed & X.notna().all(axis=1).to_numpy()
-    assert known.sum() > 6
+    assert known.sum() > 4
     assert np.all(found.distance[known] <= nearest[known] * (1 + 1e-9))
     assert np.all(found.distance[~needed] == 0)
     # within the range of the samples, with whole categories
@@ -85,24 +92,7 @@ def test_never_farther_than_the_nearest_real_sample(model, target, scaler):
     assert np.all((found.distance >= radius * (1 - 1e-9))[kept & needed])
 
 
-@pytest.mark.parametrize("model", MODELS, ids=str)
-def test_the_smallest_change_costs_less_than_the_one_to_any_real_sample(model):
-    """Without samples the property holds in the model's metric, which is what is minimised."""
-    X, y = table()
-    X = StandardScaler().fit_transform(X[NUMBERS].fillna(0))
-    estimator = clone(model).set_params(random_state=0).fit(X, y)
-    before, found = estimator.predict(X[:20]), counterfactual(estimator, X[:20])
-    fitted_model = estimator.model_
-    roots = [fitted_model.matrix_of(j) for j in range(len(fitted_model.labels))]
-    moves = X[None] - X[:20, None]
-    images = [moves * root if root.ndim == 1 else moves @ root.T for root in roots]
-    costs = np.sqrt(np.mean([(image**2).sum(axis=2) for image in images], axis=0))
-    nearest = np.where(estimator.predict(X)[None] != before[:, None], costs, np.inf).min(axis=1)
-    assert np.all(found.cost <= nearest * (1 + 1e-9))
-    assert np.all(found.distance >= certified_radius(estimator, X[:20]) * (1 - 1e-9))
-
-
-@pytest.mark.parametrize("model", MODELS[:3], ids=str)
+@pytest.mark.parametrize("model", MODELS[:2], ids=str)
 def test_short(model):
     """With one metric and numbers alone nothing shorter is found around the result, within the bounds."""
     X, y = table()
@@ -147,7 +137,7 @@ def test_fewer_possibilities_are_not_shorter():
     np.testing.assert_allclose(
         free.distance, counterfactual(pipeline, X[:12], "c", samples=X[::-1]).distance, rtol=1e-4
     )
-    for options in ({"immutable": [0]}, {"immutable": [1]}, {"bounds": {1: (70.0, 90.0)}}, {"plausible": True}):
+    for options in ({"immutable": [0]}, {"immutable": [1]}, {"bounds": {1: (70.0, 90.0)}}):
         found = counterfactual(pipeline, X[:12], "c", samples=X, **options)
         assert np.all(found.distance[needed] >= free.distance[needed] * (1 - 1e-6))
         cost.append(found.distance[needed].mean() / free.distance[needed].mean())
@@ -176,25 +166,6 @@ def test_changes_of_categories_alone():
     assert done.any()
     np.testing.assert_array_equal(found.samples.loc[done, NUMBERS], X.loc[done, NUMBERS])
     assert set(found.distance[done].round(9)) <= {1.0, round(2**0.5, 9)}
-
-
-def test_plausible():
-    """As near to a real sample of its class as 95 % of these are to each other; and not nearer for nothing."""
-    pipeline, samples = fitted(GMLVQ())
-    X = table(16, seed=1)[0]
-    samples = samples.dropna()
-    found = counterfactual(pipeline, X.dropna(), samples=samples, plausible=True)
-    free = counterfactual(pipeline, X.dropna(), samples=samples)
-    predicted = pipeline.predict(samples)
-    limits = {}
-    for label in "abc":
-        between = distances(*[samples[predicted == label]] * 2, found.units)
-        np.fill_diagonal(between, np.inf)
-        limits[label] = np.quantile(between.min(axis=1), 0.95)
-    for changed, label in zip(range(len(found.label)), found.label):
-        near = distances(found.samples.iloc[[changed]], samples[predicted == label], found.units).min()
-        assert near <= limits[label] * (1 + 1e-6)
-    assert np.all(found.distance >= free.distance * (1 - 1e-6))
 
 
 def test_a_reject_classifier():
@@ -248,9 +219,7 @@ def test_rows_without_an_answer_are_named_with_what_the_user_can_relax():
 
 def test_refused():
     pipeline, samples = fitted(GMLVQ())
-    with pytest.raises(
-        ValueError, match="immutable of counterfactual needs samples, real samples with the columns of X"
-    ):
+    with pytest.raises(ValueError, match=r"counterfactual needs real samples, .* for immutable; give them"):
         counterfactual(pipeline, samples, immutable=["age"])
     with pytest.raises(
         ValueError, match=r"max_changes of counterfactual must be a whole number of at least 1, .* got 0"

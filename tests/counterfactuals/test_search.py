@@ -1,7 +1,5 @@
 """Counterfactuals: they reach the target, no smaller change does, and their lengths are correct."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,10 +12,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE, RSLVQ, SNPC, LVQClassifier
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, RSLVQ, LVQClassifier
 from lvq.counterfactuals import counterfactual
 from lvq.inspection.certify import certified_radius
-from lvq.model.relevance import Matrix, Weights
+from lvq.model.relevance import Matrix
 from lvq.rejection import Combination, RejectClassifier
 from tests.placed import placed
 
@@ -29,11 +27,7 @@ MODELS = [
     GMLVQ(n_prototypes=2),
     GMLVQ(relevance=Matrix(rank=2), n_prototypes=3),
     GLVQ(n_prototypes=3, kernel="gaussian"),
-    LGMLVQ(),
-    LGMLVQ(relevance=Matrix(local="prototype", rank=2), n_prototypes=2),
-    GLVQ(relevance=Weights(local="prototype"), n_prototypes=2),
 ]
-MEASURES = ["relsim", "boundary", "distance", "combined", Combination("boundary")]
 
 
 def draw(n_samples, seed=0):
@@ -43,10 +37,9 @@ def draw(n_samples, seed=0):
 
 
 def cost(model, changes):
-    """Length in the model's metric; in the mean of them where there are several."""
-    roots = [model.model_.matrix_of(j) for j in range(len(model.model_.prototypes))]
-    parts = [((changes * root if root.ndim == 1 else changes @ root.T) ** 2).sum(axis=1) for root in roots]
-    return np.sqrt(np.mean(parts, axis=0))
+    """Length in the model's metric."""
+    root = model.model_.matrix_of(0)
+    return np.linalg.norm(changes * root if root.ndim == 1 else changes @ root.T, axis=1)
 
 
 def something_nearer(model, X, changed, reached, rng, n_tries=1500, by=1e-6):
@@ -70,42 +63,11 @@ def test_another_class(model):
     assert np.all(changed.label != before)
     np.testing.assert_allclose(cost(model, changed.samples - X), changed.cost, rtol=1e-9)
     np.testing.assert_allclose(np.linalg.norm(changed.samples - X, axis=1), changed.distance, rtol=1e-9)
-    rng, nearer = np.random.default_rng(1), 0
-    exact = len(set(model.model_.group)) == 1  # local metrics: a local optimum, along tangent planes of the boundary
+    rng = np.random.default_rng(1)
     for row in range(20):
         one = type(changed)(*(part[row : row + 1] for part in changed[:4]), changed.units)
         reached = lambda tries, row=row: model.predict(tries) != before[row]  # noqa: E731
-        nearer += something_nearer(model, X[row : row + 1], one, reached, rng, by=1e-6 if exact else 0.05)
-    assert nearer <= (0 if exact else 1)
-
-
-def random_local_model(rng):
-    """Prototypes anywhere in the plane, each with a metric of its own, of its own scale."""
-    labels = np.repeat(np.arange(rng.integers(2, 4)), rng.integers(1, 4))
-    W = 2 * rng.normal(size=(len(labels), 2))
-    return placed(W, labels, rng.normal(size=(len(labels), 2, 2)) * rng.uniform(0.2, 2, size=(len(labels), 1, 1)))
-
-
-def nearest_on_a_grid(model, x, reach, n_steps=100):
-    """The cost of the cheapest point of another class, of a grid over all that costs less than `reach`."""
-    roots = model.model_.relevance
-    spread, axes = np.linalg.eigh(np.einsum("kmi,kmj->ij", roots, roots) / len(roots))
-    ticks = reach * np.linspace(-1, 1, 2 * n_steps + 1)
-    moves = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
-    moves = moves[np.linalg.norm(moves, axis=1) < reach]
-    other = model.predict(x + moves / np.sqrt(spread) @ axes.T) != model.predict(x[None])
-    return np.linalg.norm(moves[other], axis=1).min(initial=reach)
-
-
-def test_local_matrices_against_a_grid():
-    """The result is a local optimum; only rarely another point is nearer by more than two steps of a grid."""
-    rng, missed = np.random.default_rng(4), []
-    for _ in range(8):
-        model, X = random_local_model(rng), 2.5 * rng.normal(size=(8, 2))
-        for x, found in zip(X, counterfactual(model, X).cost):
-            reach = min(found, 15.0)  # far beyond all prototypes, if there is no counterfactual
-            missed.append(nearest_on_a_grid(model, x, reach) < 0.98 * reach)
-    assert np.mean(missed) <= 0.04  # 2 of 64; with one start it would be about one in seven
+        assert not something_nearer(model, X[row : row + 1], one, reached, rng)
 
 
 @pytest.mark.parametrize("model", [GLVQ(), GMLVQ(relevance=Matrix(rank=2)), GRLVQ()], ids=str)
@@ -135,36 +97,6 @@ def test_a_given_class():
     np.testing.assert_allclose(counterfactual(model, X).cost, nearest)
 
 
-ACCEPTED = [
-    *itertools.product([GLVQ(n_prototypes=4)], MEASURES, ["optimal", "global"]),
-    *itertools.product([GMLVQ(relevance=Matrix(rank=2), n_prototypes=3)], ["boundary", "combined"], ["optimal"]),
-    *itertools.product([GLVQ(n_prototypes=3, kernel="gaussian")], ["relsim", "combined"], ["optimal", "global"]),
-    *itertools.product([LGMLVQ()], ["distance"], ["global"]),
-    *itertools.product(
-        [LGMLVQ(relevance=Matrix(local="prototype", rank=2), n_prototypes=2)], ["combined"], ["optimal"]
-    ),
-]
-
-
-@pytest.mark.parametrize(("model", "measure", "thresholds"), ACCEPTED, ids=str)
-def test_an_accepted_prediction(model, measure, thresholds):
-    model.set_params(**QUICK).fit(*draw(300))
-    X, y = draw(100, 1)
-    safe = RejectClassifier(model, measure=measure, thresholds=thresholds, cv="prefit", min_coverage=0.6).fit(X, y)
-    accepted = safe.accept(X)
-    changed = counterfactual(safe, X)
-    assert np.array_equal(changed.distance == 0, accepted)
-    assert np.all(np.isfinite(changed.distance))
-    assert safe.accept(changed.samples[~accepted]).all()
-    assert np.array_equal(safe.predict(changed.samples), changed.label)
-    np.testing.assert_allclose(cost(model, changed.samples - X), changed.cost, rtol=1e-9, atol=1e-12)
-    rejected = np.flatnonzero(~accepted)[:10]
-    some = type(changed)(*(part[rejected] for part in changed[:4]), changed.units)
-    # with thresholds of single prototypes the regions are not convex
-    nearer = something_nearer(model, X[rejected], some, safe.accept, np.random.default_rng(2), by=1e-5)
-    assert nearer <= (thresholds == "optimal")
-
-
 def first_feature(estimator, Z):
     """A measure of the user's own."""
     return Z[:, 0]
@@ -172,11 +104,11 @@ def first_feature(estimator, Z):
 
 MEASURED = [
     (LVQClassifier(n_prototypes=2, kernel=None), {}),
-    (MCE(), {}),
     (LOGM(n_prototypes=2), {"thresholds": "global"}),
-    (SNPC(), {"thresholds": "global"}),
     (RSLVQ(n_prototypes=2), {}),
-    (GLVQ(n_prototypes=2), {"measure": "probability"}),
+    (GMLVQ(relevance=Matrix(rank=2), n_prototypes=3), {"measure": "boundary", "thresholds": "optimal"}),
+    (GLVQ(n_prototypes=3, kernel="gaussian"), {"measure": Combination("relsim")}),
+    (LGMLVQ(), {"measure": "distance"}),
     (GLVQ(), {"measure": "radius"}),
     (GLVQ(), {"measure": first_feature}),
 ]
@@ -184,26 +116,20 @@ MEASURED = [
 
 @pytest.mark.parametrize(("model", "options"), MEASURED, ids=lambda part: str(part)[:40])
 def test_by_the_measure_that_the_classifier_rejects_by(model, options):
-    """Also where "auto" is the probability: accepted by its own `accept`, and nothing nearer in the same direction."""
+    """Accepted by its own `accept`, and nothing nearer in the same direction, nor in others within the bounds."""
     model.set_params(**QUICK).fit(*draw(300))
     X, y = draw(100, 1)
     safe = RejectClassifier(model, cv="prefit", min_coverage=0.6, **options).fit(X, y)
-    rejected = X[~safe.accept(X)][:12]
-    changed = counterfactual(safe, rejected)
+    accepted = safe.accept(X)
+    rejected = X[~accepted][:8]
+    changed = counterfactual(safe, rejected, samples=X)
     assert safe.accept(changed.samples).all()
+    assert np.array_equal(safe.predict(changed.samples), changed.label)
     for fraction in (0.3, 0.7, 0.999):
         assert not safe.accept(rejected + fraction * (changed.samples - rejected)).any()
-    if not callable(options.get("measure")):  # moves are made of differences to prototypes, which it does not know
-        assert something_nearer(model, rejected, changed, safe.accept, np.random.default_rng(2), by=1e-5) <= 2
-
-
-def test_an_accepted_prediction_of_a_given_class():
-    model = GLVQ(n_prototypes=2, **QUICK).fit(*draw(300))
-    X, y = draw(200, 1)
-    safe = RejectClassifier(model, cv="prefit", min_coverage=0.6).fit(X, y)
-    changed = counterfactual(safe, X[:30], "dog")
-    assert set(safe.predict_or_reject(changed.samples, "?")) == {"dog"}
-    assert np.all(changed.cost >= counterfactual(safe, X[:30]).cost - 1e-9)
+    assert not counterfactual(safe, X[accepted][:5], samples=X).distance.any()
+    wanted = counterfactual(safe, X[:8], "dog", samples=X)
+    assert set(safe.predict_or_reject(wanted.samples, "?")) == {"dog"}
 
 
 def test_balls_against_a_general_solver():
@@ -212,8 +138,9 @@ def test_balls_against_a_general_solver():
     X, y = draw(200, 1)
     safe = RejectClassifier(model, cv="prefit", thresholds="global", min_coverage=0.4).fit(X, y)
     theta, W = safe.point_.thresholds[0], model.prototypes_
-    rejected = np.flatnonzero(~safe.accept(X))[:15]
-    for x, found in zip(X[rejected], counterfactual(safe, X[rejected]).cost):
+    rejected = X[~safe.accept(X)][:6]
+    wide = dict.fromkeys(range(5), (-50.0, 50.0))
+    for x, found in zip(rejected, counterfactual(safe, rejected, samples=X, units=np.ones(5), bounds=wide).distance):
         best = np.inf
         for t in range(3):
             others = [j for j in range(3) if j != t]
@@ -236,7 +163,6 @@ def test_balls_against_a_general_solver():
 
 @pytest.mark.parametrize("step", [StandardScaler(), MinMaxScaler(), PCA(3), PCA(4, whiten=True)], ids=str)
 def test_through_a_pipeline(step):
-    rng = np.random.default_rng(3)
     X, y = draw(300)
     X = X * [1, 50, 0.01, 3, 1] + [0, 1000, 0, -5, 0.1]
     pipeline = make_pipeline(step, GMLVQ(relevance=Matrix(rank=2), n_prototypes=2, **QUICK)).fit(X, y)
@@ -257,11 +183,10 @@ def test_through_a_pipeline(step):
     others, classes = draw(300, 4)
     inside = RejectClassifier(make_pipeline(step, GMLVQ(**QUICK)), min_coverage=0.5).fit(others, classes)
     outside = make_pipeline(step, RejectClassifier(GMLVQ(**QUICK), min_coverage=0.5)).fit(others, classes)
-    others = others + rng.normal(size=others.shape)
     for safe, accept in ((inside, inside.accept), (outside, lambda Z: outside[-1].accept(outside[:-1].transform(Z)))):
-        changed = counterfactual(FrozenEstimator(safe), others)
-        assert np.array_equal(changed.distance == 0, accept(others))
-        assert accept(changed.samples).mean() > 0.99
+        changed = counterfactual(FrozenEstimator(safe), others[:10], samples=others)
+        assert np.array_equal(changed.distance == 0, accept(others[:10]))
+        assert accept(changed.samples).all()
 
 
 def test_through_blocks_of_columns():
@@ -297,21 +222,6 @@ def test_frames(frame):
     np.testing.assert_allclose(counterfactual(model, table[:5]).samples, counterfactual(plain, X[:5]).samples)
 
 
-def test_guarantees_and_classes():
-    X, y = draw(3000)
-    safe = RejectClassifier(GLVQ(**QUICK), max_error=0.08, cv=0.5, thresholds="optimal").fit(X, y)
-    rejected = X[~safe.accept(X)][:20]
-    assert safe.accept(counterfactual(safe, rejected).samples).all()
-    dog = int(np.flatnonzero(safe.estimator_.prototype_labels_ == "dog")[0])
-    safe.point_.thresholds[dog] = np.inf  # as if nothing of it could be accepted
-    changed = counterfactual(safe, rejected)
-    assert "dog" not in set(changed.label)
-    with pytest.warns(UserWarning, match="no change for 20 of 20 samples .* Try another target"):
-        none = counterfactual(safe, rejected, "dog")
-    assert np.all(np.isinf(none.distance))
-    assert np.all(np.isnan(none.samples))
-
-
 def test_where_no_change_is_enough():
     """Two classes in one place: no change makes the second win, as ties go to the first."""
     model = placed(np.array([[0.0, 0.0], [0.0, 0.0], [5.0, 0.0]]), np.array(["a", "b", "c"]))
@@ -329,6 +239,12 @@ def test_refused():
         counterfactual(LogisticRegression().fit(X, y), X)
     with pytest.raises(ValueError, match="needs predictions by the nearest prototype, got RSLVQ"):
         counterfactual(RSLVQ(decision="posterior", **QUICK).fit(X, y), X)
+    for needing, what in (
+        (LGMLVQ(**QUICK), "a model with local metrics"),
+        (RejectClassifier(model), "a RejectClassifier"),
+    ):
+        with pytest.raises(ValueError, match=f"counterfactual needs real samples, .* with {what}; give them"):
+            counterfactual(needing.fit(X, y), X)
     with pytest.raises(ValueError, match=r"target must be a class of \['cat', 'dog', 'eel'\], .* got \['fox'\]"):
         counterfactual(model, X, "fox")
     with pytest.raises(ValueError, match=r"does not support MinMaxScaler\(clip=True\), which clips; set clip=False"):

@@ -275,13 +275,6 @@ def test_a_model_or_a_clear_error(model, drawn):
     check(model, drawn)
 
 
-@pytest.mark.slow
-@settings(max_examples=20_000, **relaxed)
-@given(model=models(), drawn=data())
-def test_twenty_thousand_models_or_clear_errors(model, drawn):
-    check(model, drawn)
-
-
 few_samples = pytest.mark.filterwarnings("ignore:The number of unique classes is greater than 50%:UserWarning")
 
 

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 import lvq
 from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, RSLVQ, LVQClassifier, LVQClassifierCV
 from lvq.estimators import classifier, cross_fit
-from lvq.estimators.classifier import FORMS, Form, as_chosen
+from lvq.estimators.classifier import FORMS, RIDGE, Form, as_chosen
 from lvq.estimators.specification import PARTS
 from lvq.model.costs import COSTS, GLVQCost, LOGMCost, RSLVQCost
 from lvq.model.links import KERNELS, Identity
@@ -76,8 +76,8 @@ class SharedWeights(Weights):
 
 def test_a_rule_may_fix_that_its_metric_is_shared(monkeypatch):
     monkeypatch.setitem(PARTS["relevance"], "shared", SharedWeights())
-    assert LVQClassifier(relevance="shared")._part("relevance", "shared") == SharedWeights(ridge="auto")
-    assert LVQClassifier()._part("relevance", "local_diagonal") == Weights(local="prototype", ridge="auto")
+    assert LVQClassifier(relevance="shared")._part("relevance", "shared") == SharedWeights(ridge=RIDGE)
+    assert LVQClassifier()._part("relevance", "local_diagonal") == Weights(local="prototype", ridge=RIDGE)
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,10 @@ from lvq.inspection.columns import columns_of_features
 from lvq.model.costs import LOGMCost, RSLVQCost
 from lvq.model.links import Identity
 from lvq.model.metrics import Euclidean
-from lvq.model.objective import Objective, Params
+from lvq.model.objective import Objective, Params, Problem
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import Relevance
 from lvq.model.samples import ArraySamples
-from lvq.solvers.problem import Problem
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # few iterations suffice
 

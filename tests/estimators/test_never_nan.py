@@ -225,20 +225,6 @@ def test_batch(drawn, data):
     check_fit(drawn, data)
 
 
-@pytest.mark.slow
-@settings(max_examples=2000, **relaxed)
-@given(drawn=settings_of(ONLINE), data=samples())
-def test_many_fits(drawn, data):
-    check_fit(drawn, data)
-
-
-@pytest.mark.slow
-@settings(max_examples=1000, **relaxed)
-@given(drawn=settings_of(ONLINE), data=samples(), size=st.integers(1, 6))
-def test_many_streams(drawn, data, size):
-    check_stream(drawn, data, size)
-
-
 @pytest.mark.parametrize("cls", ONLINE)
 def test_every_parameter_is_drawn(cls):
     """What is not drawn: output, and what has tests of its own."""

@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from lvq import GLVQ, GMLVQ, LGMLVQ, LVQ1, RSLVQ, LVQClassifier, LVQClassifierCV
 from lvq.estimators import base, training
+from lvq.model.objective import Problem
 from lvq.model.relevance import Matrix
-from lvq.solvers.problem import Problem
 
 MEGABYTE = 2**20
 

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from sklearn.base import clone
 
-from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, MCE, RSLVQ, SNPC
+from lvq import GLVQ, LOGM, LVQ1, MCE, RSLVQ, SNPC
 from lvq.model.links import KERNELS
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.relevance import Matrix
 from lvq.solvers.online import Online, is_compiled
 
 COMPILED_KERNELS = {name: kernel for name, kernel in KERNELS.items() if is_compiled(kernel)}  # any solver has these
@@ -132,24 +131,6 @@ def test_everything_is_a_function_of_the_distances(model, data, method):
     assert given.calls == 1
 
 
-@pytest.mark.thin(2)
-def test_distances_are_those_of_the_learned_metric(model, data):
-    X, y = data
-    model.fit(X, y)
-    differences = X[:, None] - model.prototypes_
-    if hasattr(model, "relevances_"):
-        weights = np.atleast_2d(model.relevances_)
-        weights = np.repeat(weights, len(model.prototypes_) // len(weights), axis=0)
-        expected = (weights * differences**2).sum(axis=2)
-    elif not hasattr(model, "omega_"):
-        expected = (differences**2).sum(axis=2)
-    else:
-        matrices = np.array(model.omega_, ndmin=3)
-        matrices = np.repeat(matrices, len(model.prototypes_) // len(matrices), axis=0)
-        expected = np.square(np.einsum("jrk,ijk->ijr", matrices, differences)).sum(axis=2)
-    np.testing.assert_allclose(model.model_.distances(X), expected, rtol=1e-8, atol=1e-9)
-
-
 crafted = arrays.arrays(
     np.float64,
     (7, 6),
@@ -224,13 +205,6 @@ def test_consistent_for_neighbouring_distances(kernel, dtype, nearer):
 # -- values by hand ----------------------------------------------------------------------------------------------------
 
 
-def test_margin_scores_by_hand():
-    """d = 1, 9, 16: the scores are (d_other - d_k)/(d_other + d_k)."""
-    model = GLVQ(init=[[1.0], [-3.0], [4.0]], **STILL)
-    model.fit([[1.0], [-3.0], [4.0]], [0, 1, 2])
-    np.testing.assert_allclose(model.decision_function([[0.0]]), [[8 / 10, -8 / 10, -15 / 17]])
-
-
 @pytest.mark.parametrize("cls", [MCE, LOGM, SNPC, RSLVQ])
 def test_steep_scores_by_hand(cls, data):
     X, y = data
@@ -241,16 +215,6 @@ def test_steep_scores_by_hand(cls, data):
     np.testing.assert_allclose(model.predict_proba(X), weights / weights.sum(axis=1, keepdims=True), rtol=1e-8)
     others = np.stack([np.delete(D, k, axis=1).min(axis=1) for k in range(3)], axis=1)
     np.testing.assert_allclose(model.decision_function(X), xi * (others - D), rtol=1e-8, atol=1e-8)
-
-
-@pytest.mark.parametrize("cls", [SNPC, RSLVQ])
-def test_posterior_by_hand(cls, data):
-    X, y = data
-    model = cls(solver="online", decision="posterior", n_prototypes=2, random_state=0, max_iter=3).fit(X, y)
-    memberships = np.exp(-model.model_.decision.xi * model.model_.distances(X))
-    posterior = memberships.reshape(len(X), 3, 2).sum(axis=2) / memberships.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(model.predict_proba(X), posterior, rtol=1e-8)
-    np.testing.assert_allclose(model.decision_function(X), np.log(posterior), rtol=1e-6, atol=1e-8)
 
 
 def boundary_samples(model, X):
@@ -304,21 +268,6 @@ def test_explanation(model, data):
     np.testing.assert_allclose(contributions.sum(axis=1), gap, rtol=1e-7, atol=1e-8 * D.max())
 
 
-def test_certainty_by_hand():
-    model = GLVQ(init=[[1.0], [-3.0], [4.0]], **STILL)
-    model.fit([[1.0], [-3.0], [4.0]], [0, 1, 2])
-    np.testing.assert_allclose(model.explain([[0.0], [1.0], [-1.0]]).certainty, [8 / 10, 1.0, 0.0], atol=1e-15)
-
-
-@pytest.mark.parametrize("kernel", COMPILED_KERNELS)
-def test_certainty_is_taken_after_the_kernel(kernel):
-    kernel = replace(COMPILED_KERNELS[kernel], width=2.0)
-    model = GLVQ(init=[[1.0], [-3.0]], kernel=kernel, **STILL).fit([[1.0], [-3.0]], [0, 1])
-    d_plus, d_minus = kernel.value(np.array([1.0, 9.0]))
-    np.testing.assert_allclose(model.explain([[0.0]]).certainty, [(d_minus - d_plus) / (d_minus + d_plus)])
-    np.testing.assert_allclose(model.decision_function([[0.0]]), [-(d_minus - d_plus) / (d_minus + d_plus)])
-
-
 def test_contributions_by_hand():
     """One feature contributes for the label, one against it, one nothing."""
     model = GLVQ(init=[[0.0, 2.0, 0.0], [3.0, 0.0, 0.0]], **STILL)
@@ -326,23 +275,3 @@ def test_contributions_by_hand():
     explanation = model.explain([[0.0, 0.0, 5.0]])
     assert explanation.label.tolist() == ["a"]
     np.testing.assert_allclose(explanation.contributions, [[9.0, -4.0, 0.0]])
-
-
-@pytest.mark.parametrize(
-    "model",
-    [GMLVQ(relevance=Matrix(rank=2)), LGMLVQ(n_prototypes=2), LGMLVQ(relevance=Matrix(local="prototype"))],
-    ids=repr,
-)
-def test_contributions_with_matrices_by_hand(model, data):
-    """u_l (Lambda u)_l, with the matrix of the prototype in question."""
-    X, y = data
-    model.set_params(solver="online", max_iter=5, random_state=0).fit(X, y)
-    found = model.explain(X)
-    for i in range(0, len(X), 7):
-        contributions = []
-        for j in (found.rival[i], found.winner[i]):
-            group = 0 if model.lambda_.ndim == 2 else j * len(model.lambda_) // len(model.prototypes_)
-            matrix = model.lambda_ if model.lambda_.ndim == 2 else model.lambda_[group]
-            u = X[i] - model.prototypes_[j]
-            contributions.append(u * (matrix @ u))
-        np.testing.assert_allclose(found.contributions[i], contributions[0] - contributions[1], rtol=1e-8, atol=1e-10)

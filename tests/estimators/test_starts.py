@@ -62,14 +62,6 @@ def test_a_large_constant_feature_does_not_hide_differences(offset, data):
     assert model.score(X, y) > 0.7
 
 
-def test_many_small_classes_warn_once():
-    X = np.arange(16.0)[:, None]
-    y = np.arange(16) // 2
-    with pytest.warns(UserWarning, match="and 3 more") as record:
-        LVQ1(n_prototypes=5, max_iter=1).fit(X, y)
-    assert len(record) == 1
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -91,13 +83,6 @@ def test_impossible_numbers(parameters, message, data):
 # -- which start -------------------------------------------------------------------------------------------------------
 
 
-def test_means(data):
-    X, y = data
-    means = np.stack([X[y == label].mean(axis=0) for label in range(3)])
-    np.testing.assert_allclose(start_only(init="means").fit(X, y).prototypes_, means, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(start_only(init="kmeans").fit(X, y).prototypes_, means, rtol=1e-12, atol=1e-14)
-
-
 def test_means_with_a_small_spread(data):
     X, y = data
     model = start_only(init="means", n_prototypes=4).fit(X, y)
@@ -105,44 +90,6 @@ def test_means_with_a_small_spread(data):
         mine = model.prototypes_[model.prototype_labels_ == label]
         assert len(np.unique(mine, axis=0)) == 4
         assert (np.abs(mine - X[y == label].mean(axis=0)) < 0.6 * X[y == label].std(axis=0)).all()
-
-
-def test_samples_are_samples_of_the_class(data):
-    X, y = data
-    model = start_only(init="samples", n_prototypes=4).fit(X, y)
-    for prototype, label in zip(model.prototypes_, model.prototype_labels_):
-        assert np.isclose(X[y == label], prototype).all(axis=1).any()
-    assert len(np.unique(model.prototypes_, axis=0)) == 12
-
-
-def test_random_is_within_the_range(data):
-    X, y = data
-    model = start_only(init="random", n_prototypes=20).fit(X, y)
-    assert (model.prototypes_ >= X.min(axis=0)).all()
-    assert (model.prototypes_ <= X.max(axis=0)).all()
-    assert model.prototypes_.std(axis=0).min() > 0.15 * np.ptp(X, axis=0).max() / 2
-
-
-def test_k_means_finds_the_clusters():
-    """Two clusters a class, apart by far more than their width."""
-    rng = np.random.default_rng(3)
-    centres = np.array([[0.0, 0.0], [20.0, 0.0], [0.0, 20.0], [20.0, 20.0]])
-    X = np.repeat(centres, 25, axis=0) + rng.normal(size=(100, 2))
-    y = np.repeat([0, 1, 1, 0], 25)
-    found = start_only(n_prototypes=2).fit(X, y)
-    for label, expected in ((0, centres[[0, 3]]), (1, centres[[1, 2]])):
-        mine = found.prototypes_[found.prototype_labels_ == label]
-        np.testing.assert_allclose(mine[np.argsort(mine[:, 1])], expected[np.argsort(expected[:, 1])], atol=1)
-    assert found.score(X, y) == 1
-
-
-@pytest.mark.parametrize("init", ["kmeans", "means"])
-def test_a_weight_is_a_number_of_copies_at_the_start(init, data):
-    X, y = data
-    weight = 1 + np.arange(len(X)) % 3
-    weighted = start_only(init=init, n_prototypes=2).fit(X, y, sample_weight=weight)
-    repeated = start_only(init=init, n_prototypes=2).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    np.testing.assert_allclose(weighted.prototypes_, repeated.prototypes_, rtol=1e-9, atol=1e-12)
 
 
 # -- given prototypes --------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, LVQ1, RSLVQ, LVQClassifier
-from lvq.estimators import inputs
 from lvq.estimators import tensors as module
 from lvq.estimators.inputs import training_samples
 from lvq.model import rows, start_prototypes
@@ -380,7 +379,7 @@ def test_messages_are_those_of_arrays(change, message, data):
 @pytest.fixture
 def narrow_device(monkeypatch):
     """The processor as a device that has float32 alone, as Apple's."""
-    for place in (rows, inputs, module):
+    for place in (rows, module):
         monkeypatch.setattr(place, "has_float64", lambda device: False)
 
 

@@ -29,14 +29,6 @@ def test_what_is_kept(found):
     assert kept["LDA"] == -1
 
 
-def test_the_summary_is_sorted_and_relative_to_the_svc(found):
-    (text,) = beyond.notes(found)
-    lines = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
-    accuracy = [float(line[1]) for line in lines]
-    assert accuracy == sorted(accuracy, reverse=True)
-    assert {line[0].strip("| "): line[4] for line in lines}[beyond.RIVAL] == "1"
-
-
 def test_every_model_of_the_library_has_a_row():
     import lvq
 

@@ -26,21 +26,6 @@ def found(tmp_path_factory):
         return store.read()
 
 
-def test_the_full_list_of_cells():
-    cells = fischer.cells(quick=False)
-    assert len(set(cells)) == len(cells) == 10 * (4 * 2 + 3 * 3) + 10 * 3
-    assert {cell.dataset for cell in cells} == {*fischer.SETS, *fischer.NECKLACES}
-
-
-def test_a_cell_gives_the_same_whenever_it_is_computed(found, monkeypatch):
-    monkeypatch.setitem(fischer.NECKLACES, "necklace", 40)
-    monkeypatch.setattr(fischer, "N_FOLDS", 4)
-    cell = Cell("figure-3", "necklace", "GLVQ", run=1)
-    again = fischer.compute(cell)
-    assert again["curves"] == found[cell]["curves"]
-    assert again["accuracy"] == found[cell]["accuracy"]
-
-
 def test_curves_of_every_fold_by_every_strategy(found):
     result = found[Cell("figure-3", "necklace", "GMLVQ", run=1)]
     assert set(result["curves"]) == {"local optimal", "local greedy", "global", "Bayes"}

@@ -89,14 +89,6 @@ def test_a_tiny_run_end_to_end(tiny, tmp_path):
         assert {tuple(point) for point in cell["result"]["chosen"]} <= set(jin_protocol.grid(SHORT_PROTOCOL))
 
 
-def test_rows_are_ordered_as_in_the_paper_with_means_over_runs():
-    found = {Cell("table-1", "wine", "MCE", run=run): {"accuracy": [0.9, 0.9 + run / 100]} for run in range(3)}
-    found[Cell("table-1", "usps", "MCE")] = {"accuracy": [0.9462], "chosen": [[0.005, 20, 1.5]]}
-    wine, usps = jin.rows(found)
-    assert (wine.dataset, wine.n_runs, round(wine.mean, 6), round(wine.std, 6)) == ("wine", 3, 90.5, 0.5)
-    assert (wine.verdict, usps.verdict, usps.note) == ("short", "reproduced", "alpha 0.005, S 20, tau 1.5")
-
-
 def test_signed_ranks_of_the_published_means_are_those_of_the_paper():
     found = {
         Cell("table-1", dataset, method): {"accuracy": [mean / 100]}
@@ -109,16 +101,6 @@ def test_signed_ranks_of_the_published_means_are_those_of_the_paper():
         assert ours == theirs == pytest.approx(printed, abs=tolerance)
         assert published == printed
     assert jin._signed_ranks({}) == []
-
-
-def test_margins_grow_during_training(monkeypatch):
-    X, y = load_iris(return_X_y=True)
-    X = X.astype(np.float32)
-    monkeypatch.setattr(jin_protocol, "official", lambda name: jin_protocol.Split(X, y, X, y))
-    for method in jin.MARGIN_METHODS:
-        values = jin.margins(method, epochs=20)
-        assert len(values) == 21
-        assert values[-1] > values[0] > 0
 
 
 def test_figures_are_drawn(tmp_path):

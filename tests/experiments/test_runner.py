@@ -13,7 +13,7 @@ from collections import Counter
 import pytest
 
 from experiments import reproduction, runner
-from experiments.cells import Cell, Store
+from experiments.cells import Store
 
 ROOT = pathlib.Path(__file__).parents[2]
 TOY = pathlib.Path(__file__).with_name("toy.py")
@@ -60,13 +60,6 @@ def test_from_end_to_end(toy, tmp_path):
     assert hidden == []  # nothing temporary is left
 
 
-def test_figures_are_put_beside(toy, tmp_path):
-    pytest.importorskip("matplotlib")
-    assert runner.run("toy", toy, out=tmp_path / "out") == 0
-    assert result(tmp_path)["figures"] == ["toy-line.png"]
-    assert (tmp_path / "out" / "toy-line.png").read_bytes().startswith(b"\x89PNG")
-
-
 def test_a_quick_run_has_files_of_its_own(toy, tmp_path):
     assert runner.run("toy", toy, quick=True, out=tmp_path / "out") == 0
     assert result(tmp_path, "toy.quick")["cells"] == {"finished": 2, "all": 2}
@@ -88,26 +81,6 @@ def test_a_cell_that_fails_does_not_stop_the_others(toy, tmp_path, monkeypatch, 
     assert computed(tmp_path) == Counter({f"{name} {run}": 1 for name in ("iris", "diabetes") for run in range(5)}) + (
         Counter({"iris 2": 1})
     )
-
-
-def test_cells_of_other_parameters_do_not_count(toy, tmp_path):
-    store = Store(tmp_path / "out" / "toy.cells.jsonl")
-    store.add(Cell("table-1", "iris", "forgotten"), {"accuracy": 0.0})
-    store.close()
-    assert runner.run("toy", toy, out=tmp_path / "out") == 0
-    assert result(tmp_path)["rows"][0]["mean"] == 76.2
-
-
-def test_figures_that_fail_are_told_and_the_rest_is_written(toy, tmp_path, capsys):
-    pytest.importorskip("matplotlib")
-
-    def broken(found, out):
-        raise LookupError("no such curve")
-
-    toy.figures = broken
-    assert runner.run("toy", toy, out=tmp_path / "out") == 1
-    assert "no such curve" in capsys.readouterr().out
-    assert result(tmp_path)["figures"] == []
 
 
 def start_toy(tmp_path, seconds):
@@ -159,26 +132,6 @@ def test_an_interrupt_leaves_complete_cells_and_their_results(tmp_path):
     assert "finished cells are kept" in printed_text
     assert 2 <= result(tmp_path)["cells"]["finished"] < 10
     assert store.path.read_bytes().endswith(b"\n")
-
-
-def test_products_get_one_thread_before_numpy_is_imported():
-    code = "import runpy, sys; sys.argv[1:] = ['nothing']; runpy.run_module('experiments', run_name='__main__')"
-    program = f"""
-import builtins, os, sys
-plain = builtins.__import__
-def watched(name, *rest, **named):
-    if name.partition(".")[0] == "numpy" and "numpy" not in sys.modules:
-        assert os.environ["OPENBLAS_NUM_THREADS"] == "1", "NumPy came first"
-    return plain(name, *rest, **named)
-builtins.__import__ = watched
-{code}
-"""
-    environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
-    finished = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-    assert finished.returncode == 2, finished.stderr  # the error about the unknown paper
-    assert "there is no paper" in finished.stderr
 
 
 def test_short_rows_must_be_explained(toy, tmp_path, monkeypatch, capsys):

@@ -26,10 +26,10 @@ from sklearn.preprocessing import (
     TargetEncoder,
 )
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, LVQClassifier
 from lvq.inspection.explain import explain
 from lvq.model.relevance import Matrix
-from lvq.rejection import RejectClassifier
+from lvq.rejection import CostClassifier, RejectClassifier
 from lvq.solvers.lbfgs import LBFGS
 
 QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
@@ -334,3 +334,83 @@ def test_of_a_reject_classifier_the_certainty_is_its_own(outer):
     inside = explain(reject.estimator_, reaching).certainty
     assert np.abs(inside - certainty).max() > 0.1  # another measure, and lowered for missing values
     assert_allclose([line["certainty"] for line in explain(model, X[:3]).table(1).to_dict("records")], certainty[:3])
+
+
+# -- evidence ----------------------------------------------------------------------------------------------------------
+
+PROBABLE = {"cost": "cross_entropy", "kernel": None, "max_iter": 20, "random_state": 0}
+FORMS = {
+    "plain": {"relevance": None},
+    "additive": {"relevance": "local_diagonal"},
+    "additive, 3 prototypes": {"relevance": "local_diagonal", "n_prototypes": 3},
+    "shared matrix": {"relevance": "matrix"},
+    "local matrix": {"relevance": "local_matrix", "n_prototypes": 2},
+    "two classes": {"relevance": "local_diagonal"},
+}
+
+
+def check_evidence(model, X):
+    """Rows of the evidence sum to the log-odds of the predicted class against the rival's."""
+    found, classes = explain(model, X), model.classes_.tolist()
+    logarithm, rows = np.log(model.predict_proba(X)), np.arange(len(X))
+    own, other = ([classes.index(label) for label in names] for names in (found.label, found.rival_label))
+    assert_allclose(found.evidence.sum(axis=1), logarithm[rows, own] - logarithm[rows, other], rtol=1e-6, atol=1e-7)
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("form", FORMS)
+def test_evidence_sums_to_the_log_odds(form):
+    """Through scalers, categories, imputers with indicators, at a temperature."""
+    X, y = table(150)
+    y = y if form != "two classes" else np.minimum(y, 1)
+    pipeline = pipeline_of_blocks(LVQClassifier(**PROBABLE, **FORMS[form]))
+    pipeline[-1].set_params(solver="auto", max_iter=20)
+    model = pipeline.fit(X, y)
+    assert model[-1].model_.decision.temperature != 1
+    found = check_evidence(model, X)
+    assert found.evidence.shape == X.shape
+    if form == "two classes":
+        expected = np.where(found.label == 1, 1, -1) * model.decision_function(X)
+        assert_allclose(found.evidence.sum(axis=1), expected, rtol=1e-9)
+    lines = found.table(2)
+    assert_allclose(lines["odds"], np.exp(lines["evidence"]))
+    assert "contribution" not in lines
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_evidence_with_missing_values_mixing_steps_and_wrappers():
+    X, y = draw()
+    model = LVQClassifier(**PROBABLE, relevance="local_diagonal")
+    check_evidence(make_pipeline(StandardScaler(), PCA(3), model).fit(X, y), X)
+    gaps = X.copy()
+    gaps[::3, 1] = np.nan
+    ignoring = make_pipeline(StandardScaler(), LVQClassifier(**PROBABLE, relevance="local_diagonal", missing="ignore"))
+    found = check_evidence(ignoring.fit(gaps, y), gaps)
+    assert not found.evidence[::3, 1].any()
+    check_evidence(RejectClassifier(make_pipeline(StandardScaler(), model)).fit(X, y), X)
+    costs = CostClassifier(make_pipeline(StandardScaler(), model), [[0, 1, 1], [50, 0, 1], [1, 1, 0]]).fit(X, y)
+    assert (check_evidence(costs, X).evidence.sum(axis=1) < 0).any()  # where the costs decide
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", [GLVQ(), LVQClassifier(cost="mce", kernel=None, relevance=None)], ids=str)
+def test_without_log_odds_there_is_no_evidence(model):
+    X, y = draw()
+    found = explain(model.set_params(max_iter=5).fit(X, y), X)
+    assert found.evidence is None
+    assert {"contribution", "fraction"} < set(found.table(1))
+    assert "evidence" not in found._repr_html_()
+
+
+def test_short_descriptions():
+    X, y = draw()
+    names = np.array(["<a>", "b & c", "d"])[y]
+    model = make_pipeline(StandardScaler(), LVQClassifier(**PROBABLE, relevance="local_diagonal"))
+    found = explain(model.fit(X, names), X)
+    assert repr(found) == "InputExplanation(evidence of 5 columns, 120 samples; see .table())"
+    page = found._repr_html_()
+    assert "&lt;a&gt;" in page
+    assert "<a>" not in page
+    assert page.count("<tr>") == 5 * 5
+    assert "and 115 more samples" in page

@@ -29,8 +29,9 @@ def table(n_samples=60):
     return frame, y
 
 
-@pytest.mark.parametrize("drop", [None, "first", "if_binary"])
-@pytest.mark.parametrize("scaler", [(), (StandardScaler(),)], ids=["codes", "standardised"])
+@pytest.mark.parametrize(
+    ("scaler", "drop"), [((), None), ((StandardScaler(),), "first"), ((StandardScaler(),), "if_binary")]
+)
 def test_samples_go_back_to_themselves(scaler, drop):
     X, y = table()
     encoder = OneHotEncoder(drop=drop, sparse_output=False)

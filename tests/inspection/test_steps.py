@@ -237,7 +237,8 @@ def test_many_features_need_no_matrix_of_their_pairs(model):
     tracemalloc.start()
     for norm in (1, 2, np.inf):
         assert certified_radius(model, X[:3], norm).min() > 0
-    changed = counterfactual(model, X[:3])
+    one_metric = not isinstance(model, LVQClassifier)
+    changed = counterfactual(model, X[:3], samples=None if one_metric else X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < N_FEATURES**2 * 8 / 2

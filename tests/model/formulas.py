@@ -4,6 +4,7 @@ import numpy as np
 
 from lvq.model.local_metrics import PARAMETER_AXES, LocalDiagonal
 from lvq.model.metrics import Diagonal, LocalMetric
+from lvq.model.samples import ArraySamples
 
 
 def distances(metric, X, W, R, variances=None):
@@ -36,3 +37,9 @@ def differences(function, start, step=1e-6):
         ends[1][place] += step
         gradient[place] = (function(ends[1]) - function(ends[0])) / (2 * step)
     return gradient
+
+
+def value_and_gradient(objective, params, X, y, weight):
+    """The weighted mean of the costs of samples, and its gradient."""
+    total = objective.total(params, ArraySamples(X, y, weight / weight.sum()))
+    return total.value, total.gradient

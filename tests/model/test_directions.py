@@ -11,10 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, RSLVQ, LVQClassifier
 from lvq.estimators import training
-from lvq.model.directions import _directions, discriminant_directions, sample_space, span
+from lvq.model.directions import _directions, discriminant_directions, span
 from lvq.model.links import Gaussian
 from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis
-from lvq.model.objective import Params
+from lvq.model.objective import Params, sample_space
 from lvq.model.relevance import Matrix
 from lvq.model.samples import ArraySamples
 

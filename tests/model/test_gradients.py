@@ -11,15 +11,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lvq.model import objective as module
 from lvq.model.costs import COSTS, GLVQCost, LOGMCost, MarginCost
 from lvq.model.links import KERNELS, Identity, RationalQuadratic
 from lvq.model.local_metrics import PARAMETER_AXES
-from lvq.model.objective import Objective, Params
+from lvq.model.objective import BlockObjective, Objective, Params
 from lvq.model.observed import Observed
 from lvq.model.relevance import RELEVANCES, Matrix, Relevance, Weights
 from lvq.model.samples import ArraySamples
-from tests.model.formulas import differences, distances
+from tests.model.formulas import differences, distances, value_and_gradient
 
 LABELS = np.array([0, 0, 1, 1, 2])
 FEATURES = 3
@@ -101,7 +100,7 @@ class Case:
     def evaluate(self, objective, at):
         """The mean cost by the formulas."""
         D = distances(self.plain, self.X, at.prototypes, at.relevance, self.variances)
-        costs, _ = objective.cost.value_and_derivative(objective.linked(at).value(D), self.y, LABELS)
+        costs, _ = objective.cost.value_and_derivative(BlockObjective(objective, at).link.value(D), self.y, LABELS)
         return self.weight @ costs / self.weight.sum()
 
 
@@ -128,7 +127,7 @@ def test_gradient_equals_finite_differences(cost, relevance, chosen, missing):
         case = Case(seed, relevance, missing)
         at = case.params._replace(width=None if name == "identity" else 1.3)
         objective = case.objective(link, cost)
-        value, gradient = objective.value_and_gradient(at, case.X, case.y, case.weight)
+        value, gradient = value_and_gradient(objective, at, case.X, case.y, case.weight)
         assert value == pytest.approx(case.evaluate(objective, at), rel=1e-12)
         for part, start in at._asdict().items():
             ours = getattr(gradient, part)
@@ -153,43 +152,22 @@ def test_weights_are_copies_and_only_their_ratios_count(cost, missing, seed):
     case = Case(seed, Matrix(), missing)
     X, y, copies = case.X, case.y, np.random.default_rng(seed).integers(1, 4, len(case.X))
     objective = case.objective(Identity(), cost)
-    many, expected = objective.value_and_gradient(
-        case.params, X.repeat(copies, 0), y.repeat(copies), np.ones(copies.sum())
+    many, expected = value_and_gradient(
+        objective, case.params, X.repeat(copies, 0), y.repeat(copies), np.ones(copies.sum())
     )
     for factor in (1.0, 7.0):
-        value, gradient = objective.value_and_gradient(case.params, X, y, copies * factor)
+        value, gradient = value_and_gradient(objective, case.params, X, y, copies * factor)
         assert value == pytest.approx(many, rel=1e-13)
         np.testing.assert_allclose(gradient.prototypes, expected.prototypes, rtol=1e-11, atol=1e-13)
         np.testing.assert_allclose(gradient.relevance, expected.relevance, rtol=1e-11, atol=1e-13)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
-@pytest.mark.parametrize("relevance", relevances().values(), ids=relevances())
-@pytest.mark.parametrize("cost", costs().values(), ids=costs())
-def test_blocks_and_the_order_of_samples_do_not_matter(cost, relevance, missing, monkeypatch):
-    case = Case(0, relevance, missing)
-    params, X, y, weight = case.params._replace(width=1.3), case.X, case.y, case.weight
-    order, objective = np.argsort(y, kind="stable"), case.objective(RationalQuadratic(shape=2.5), cost)
-    value, gradient = objective.value_and_gradient(params, X, y, weight)
-    ordered = objective.value_and_gradient(params, X[order], y[order], weight[order])
-    monkeypatch.setattr(module, "CACHE_BYTES", 1)
-    monkeypatch.setattr(module, "MIN_ROWS", 3)
-    for other, other_gradient in (objective.value_and_gradient(params, X, y, weight), ordered):
-        np.testing.assert_allclose(other, value, rtol=1e-12)
-        for ours, theirs in zip(other_gradient, gradient):
-            if theirs is not None:
-                np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
-
-
 @pytest.mark.parametrize("relevance", relevances().values(), ids=relevances())
 def test_sparse_rows_give_the_result_of_arrays(relevance):
     case = Case(0, relevance)
-    X, cost = np.where(np.abs(case.X) < 0.5, 0, case.X), LOGMCost()
-    value, gradient = case.objective(Identity(), cost).value_and_gradient(case.params, X, case.y, case.weight)
-    found, other = case.objective(Identity(), cost).value_and_gradient(
-        case.params, sparse.csr_array(X), case.y, case.weight
-    )
+    X, objective = np.where(np.abs(case.X) < 0.5, 0, case.X), case.objective(Identity(), LOGMCost())
+    value, gradient = value_and_gradient(objective, case.params, X, case.y, case.weight)
+    found, other = value_and_gradient(objective, case.params, sparse.csr_array(X), case.y, case.weight)
     assert found == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(other.prototypes, gradient.prototypes, rtol=1e-9, atol=1e-12)
     if gradient.relevance is not None:
@@ -200,8 +178,8 @@ def test_sparse_rows_give_the_result_of_arrays(relevance):
 def test_a_width_in_the_parameters_replaces_that_of_the_link(kernel):
     case = Case(0, Relevance())
     learned, fixed = (case.objective(kernel.with_width(width), GLVQCost()) for width in (9.0, 0.8))
-    value, gradient = learned.value_and_gradient(case.params._replace(width=0.8), case.X, case.y, case.weight)
-    expected, other = fixed.value_and_gradient(case.params, case.X, case.y, case.weight)
+    value, gradient = value_and_gradient(learned, case.params._replace(width=0.8), case.X, case.y, case.weight)
+    expected, other = value_and_gradient(fixed, case.params, case.X, case.y, case.weight)
     assert value == expected
     np.testing.assert_array_equal(gradient.prototypes, other.prototypes)
 
@@ -211,5 +189,5 @@ def test_ties_go_to_the_lowest_index(cost):
     """Two own prototypes at one place, two others at another: only the first of each has a gradient."""
     W = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 0.0], [2.0, 0.0]])
     objective = Objective(Relevance().metric(LABELS), Identity(), cost, np.array([0, 0, 1, 1]))
-    _, gradient = objective.value_and_gradient(Params(W), np.array([[1.0, 0.0]]), np.array([0]), np.ones(1))
+    _, gradient = value_and_gradient(objective, Params(W), np.array([[1.0, 0.0]]), np.array([0]), np.ones(1))
     assert (gradient.prototypes != 0).any(axis=1).tolist() == [True, False, True, False]

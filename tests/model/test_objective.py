@@ -14,6 +14,7 @@ from lvq.model.objective import BlockObjective, Objective, Params
 from lvq.model.observed import Observed
 from lvq.model.relevance import Matrix, Relevance, Weights
 from lvq.model.samples import ArraySamples, Block
+from tests.model.formulas import value_and_gradient
 from tests.model.test_gradients import random_params
 
 LABELS = np.array([0, 0, 0, 1, 1, 2])
@@ -95,7 +96,7 @@ def test_margin_costs_need_only_two_prototypes_per_sample(cost, options, relevan
         params, block = draw(seed, relevance)
         params = params._replace(width=None if name == "identity" else 1.3)
         one, other = (
-            Objective(relevance.metric(LABELS), link, kind, LABELS).value_and_gradient(params, *block)
+            value_and_gradient(Objective(relevance.metric(LABELS), link, kind, LABELS), params, *block)
             for kind in (cost, AsWhole(cost))
         )
         assert_same(one, other)
@@ -107,7 +108,7 @@ def test_cost_matrices_of_one_and_of_zero(kind):
 
     def evaluate(cost_matrix):
         objective = Objective(Relevance().metric(LABELS), Identity(), kind(cost_matrix=cost_matrix), LABELS)
-        return objective.value_and_gradient(params, *block)
+        return value_and_gradient(objective, params, *block)
 
     assert_same(evaluate(np.ones((3, 3))), evaluate(None))
     value, gradient = evaluate(np.zeros((3, 3)))
@@ -121,7 +122,7 @@ def test_a_cost_matrix_multiplies_the_cost_above_its_minimum():
     factors = np.ones((3, 3))
     factors[0, 1] = 5.0
     objective = Objective(Relevance().metric(labels), Identity(), GLVQCost(cost_matrix=factors), labels)
-    value, gradient = objective.value_and_gradient(Params(W), np.zeros((1, 1)), np.zeros(1, dtype=int), np.ones(1))
+    value, gradient = value_and_gradient(objective, Params(W), np.zeros((1, 1)), np.zeros(1, dtype=int), np.ones(1))
     assert value == pytest.approx(5 * 1.6 - 1)
     # de/dd+ = 2 d-/25, de/dd- = -2 d+/25; dd/dw = 2 (w - x)
     np.testing.assert_allclose(gradient.prototypes, [[5 * 2 / 25 * 4], [-5 * 8 / 25 * -2], [0.0]])
@@ -141,15 +142,15 @@ def test_blocks_and_the_order_of_samples_do_not_matter(cost, relevance, monkeypa
     params, (X, y, weight) = draw(5, relevance, count=500)
     params = params._replace(width=1.3)
     objective = Objective(relevance.metric(LABELS), RationalQuadratic(shape=2.5), cost, LABELS)
-    whole = objective.value_and_gradient(params, X, y, weight)
+    whole = value_and_gradient(objective, params, X, y, weight)
     orders = np.argsort(y, kind="stable"), np.argsort(-y, kind="stable"), np.random.default_rng(0).permutation(500)
     for order in orders:
-        assert_same(objective.value_and_gradient(params, X[order], y[order], weight[order]), whole)
+        assert_same(value_and_gradient(objective, params, X[order], y[order], weight[order]), whole)
     monkeypatch.setattr(module, "MIN_ROWS", 7)
-    for memory in (1, 5000):
-        monkeypatch.setattr(module, "CACHE_BYTES", memory)
+    for numbers in (1, 600):
+        monkeypatch.setattr("lvq.model.rows.BLOCK", numbers)
         assert BlockObjective(objective, params).rows(ArraySamples(X, y, weight)) < 250
-        assert_same(objective.value_and_gradient(params, X, y, weight), whole)
+        assert_same(value_and_gradient(objective, params, X, y, weight), whole)
 
 
 MEMORY_CASES = {
@@ -166,7 +167,7 @@ MEMORY_CASES = {
 @pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
 @pytest.mark.parametrize("name", MEMORY_CASES)
 def test_memory_does_not_depend_on_the_number_of_samples(name, missing, monkeypatch):
-    monkeypatch.setattr(module, "CACHE_BYTES", 2**18)
+    monkeypatch.setattr("lvq.model.rows.BLOCK", 2**15)
     monkeypatch.setattr(module, "MIN_ROWS", 16)
     cost, relevance, prototypes, n_features = MEMORY_CASES[name]
     labels = np.repeat(np.arange(5), prototypes // 5)
@@ -185,4 +186,4 @@ def test_memory_does_not_depend_on_the_number_of_samples(name, missing, monkeypa
             tracemalloc.stop()
     assert peaks[1] < 1.05 * peaks[0]
     own = sum(part.nbytes for part in params[:2] if part is not None)
-    assert peaks[1] < 10 * (module.CACHE_BYTES + own)  # a soft cost has several functions of all distances
+    assert peaks[1] < 10 * (2**18 + own)  # a soft cost has several functions of all distances

@@ -172,11 +172,6 @@ def test_the_matrix_of_a_prototype_gives_its_distance(metric):
         np.testing.assert_allclose(np.square((X - w) @ omega.T).sum(axis=1), D[:, j], rtol=1e-10)
 
 
-def test_the_metric_of_each_prototype():
-    assert make_model("local matrix").group.tolist() == [0, 0, 1, 2, 2]
-    assert make_model("matrix").group.tolist() == [0] * 5
-
-
 @pytest.mark.parametrize("metric", ["euclidean", "diagonal", "matrix"])
 def test_plain_distances_of_images_are_the_distances(metric):
     model, X = make_model(metric), samples()

@@ -36,46 +36,6 @@ def test_class_distances_equal_loops(seed):
         assert smallest[i].tolist() == [min(row[k == LABELS], default=np.inf) for k in range(5)]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("n_classes", [2, 3, 5])
-@pytest.mark.parametrize("link", LINKS, ids=LINK_NAMES)
-def test_scores_equal_their_formula(link, n_classes, seed):
-    D = distances(seed, n_classes)
-    H = link.value(D)
-    relative, steep = class_scores(link, D, None), class_scores(link, D, 1.7)
-    for i, k in np.ndindex(D.shape):
-        other = min(H[i, c] for c in range(n_classes) if c != k)
-        assert relative[i, k] == pytest.approx((other - H[i, k]) / (other + H[i, k]), rel=1e-10, abs=1e-12)
-        assert steep[i, k] == pytest.approx(1.7 * (other - H[i, k]), rel=1e-10, abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("n_classes", [2, 3, 5])
-@pytest.mark.parametrize("link", LINKS, ids=LINK_NAMES)
-def test_probabilities_equal_their_formula(link, n_classes, seed):
-    D = distances(seed, n_classes)
-    H = link.value(D)
-    steep, relative = class_probabilities(link, D, 1.7, 5.0), class_probabilities(link, D, None, 5.0)
-    np.testing.assert_allclose(steep, np.exp(-1.7 * H) / np.exp(-1.7 * H).sum(axis=1, keepdims=True), rtol=1e-10)
-    scores = np.exp(2.5 * class_scores(link, D, None))
-    np.testing.assert_allclose(relative, scores / scores.sum(axis=1, keepdims=True), rtol=1e-10)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n_classes", [2, 3, 5])
-@pytest.mark.parametrize("link", LINKS, ids=LINK_NAMES)
-def test_the_softmax_of_log_probabilities_are_the_probabilities(link, n_classes, dtype, seed):
-    """Of two classes they are the log-odds, of which half a difference is each logarithm, up to a constant."""
-    D = distances(seed, n_classes).astype(dtype)
-    logarithms, table = class_log_probabilities(link, D, 1.7), class_probabilities(link, D, 1.7, 5.0)
-    assert logarithms.dtype == dtype
-    sharp = softmax(logarithms if n_classes > 2 else logarithms / 2, axis=1)
-    np.testing.assert_allclose(sharp, table, rtol=1e-10 if dtype == np.float64 else 2e-6)
-    if n_classes > 2:
-        np.testing.assert_allclose(np.exp(logarithms).sum(axis=1), 1, rtol=1e-6)
-
-
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_log_probabilities_at_extreme_scales_and_of_classes_without_prototypes(scale, n_classes):
@@ -85,15 +45,6 @@ def test_log_probabilities_at_extreme_scales_and_of_classes_without_prototypes(s
     assert (logarithms[:, 1] == -np.inf).all()
     assert np.isfinite(logarithms[:, [0, *range(2, n_classes)]]).all()
     np.testing.assert_array_equal(logarithms.argmax(axis=1), D.argmin(axis=1))
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("xi", [None, 1.7])
-@pytest.mark.parametrize("link", LINKS, ids=LINK_NAMES)
-def test_with_two_classes_the_probability_is_the_logistic_of_the_score(link, xi, seed):
-    D = distances(seed, 2)
-    score = class_scores(link, D, xi)[:, 1] * (5.0 if xi is None else 1.0)
-    np.testing.assert_allclose(class_probabilities(link, D, xi, 5.0)[:, 1], 1 / (1 + np.exp(-score)), rtol=1e-10)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -129,29 +80,6 @@ def test_a_class_without_prototypes_is_never_predicted(link, xi, seed):
     assert (scores[:, 1] <= scores.min(axis=1)).all()
     assert np.isfinite(probabilities).all()
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
-
-
-@pytest.mark.parametrize("xi", [None, 1.7])
-@pytest.mark.parametrize("link", LINKS, ids=LINK_NAMES)
-def test_a_stream_with_one_class_so_far(link, xi):
-    """After a first batch of one class, only that class has prototypes; its scores are still finite."""
-    D = np.array([[np.inf, 2.0, np.inf], [np.inf, 0.0, np.inf]])
-    scores, probabilities = class_scores(link, D, xi), class_probabilities(link, D, xi, 5.0)
-    assert not np.isnan(scores).any()
-    assert scores.argmax(axis=1).tolist() == [1, 1]
-    assert probabilities.argmax(axis=1).tolist() == [1, 1]
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("link", LINKS, ids=LINK_NAMES)
-def test_posterior_equals_loops(link, seed):
-    D = distances(seed, len(LABELS))
-    result = posterior(link, D, LABELS, 4, 1.3)
-    for i, row in enumerate(D):
-        weights = np.exp(-1.3 * link.value(row))
-        expected = [weights[k == LABELS].sum() / weights.sum() for k in range(4)]
-        np.testing.assert_allclose(result[i], expected, rtol=1e-12)
 
 
 def test_posterior_far_from_all_prototypes():

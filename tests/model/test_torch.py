@@ -4,14 +4,12 @@ import numpy as np
 import pytest
 
 from lvq.model import objective as module
-from lvq.model.costs import GLVQCost, LOGMCost
 from lvq.model.links import KERNELS, Identity
-from lvq.model.objective import Objective, Params
-from lvq.model.relevance import DataScale, Matrix, Relevance, Scale, Weights
+from lvq.model.objective import Objective, Params, Problem
+from lvq.model.relevance import DataScale, Matrix, Scale, Weights
 from lvq.model.rows import first_argmin, round_centre, take_columns
 from lvq.model.samples import ArraySamples
-from lvq.solvers.problem import Problem
-from tests.model.formulas import distances
+from tests.model.formulas import distances, value_and_gradient
 from tests.model.test_gradients import costs, random_params, relevances
 
 torch = pytest.importorskip("torch")
@@ -79,13 +77,13 @@ def test_tensors_give_the_result_of_arrays(cost, relevance, dtype, tolerance, de
     for number, link in chosen_links(cost, relevance):
         W, R, X, y, weight = draw(number, relevance, dtype)
         width = None if link == "identity" else 1.7
-        value, gradient = objective_on(relevance, link, COSTS[cost], dtype).value_and_gradient(
-            Params(W, R, width), X, y, weight
+        value, gradient = value_and_gradient(
+            objective_on(relevance, link, COSTS[cost], dtype), Params(W, R, width), X, y, weight
         )
         moved = objective_on(relevance, link, COSTS[cost], dtype, device)
         params = Params(tensor(W, device), tensor(R, device), width)
-        found, gradient_there = moved.value_and_gradient(
-            params, tensor(X, device), tensor(y, device), tensor(weight, device)
+        found, gradient_there = value_and_gradient(
+            moved, params, tensor(X, device), tensor(y, device), tensor(weight, device)
         )
         assert gradient_there.prototypes.dtype == tensor(W).dtype
         assert gradient_there.prototypes.device.type == device
@@ -146,11 +144,11 @@ def test_blocks_of_tensors(device, monkeypatch):
         objective = objective_on(relevance, "gaussian", COSTS[cost], np.float64, device)
         params = Params(tensor(W, device), tensor(R, device), None)
         data = [tensor(part, device) for part in (X, y, weight)]
-        whole, gradient = objective.value_and_gradient(params, *data)
+        whole, gradient = value_and_gradient(objective, params, *data)
         with monkeypatch.context() as patch:
-            patch.setattr(module, "GPU_BYTES", 1)
+            patch.setattr("lvq.model.rows.BLOCK", 1)
             patch.setattr(module, "MIN_ROWS", 7)
-            found, other = objective.value_and_gradient(params, *data)
+            found, other = value_and_gradient(objective, params, *data)
         assert float(found) == pytest.approx(float(whole), rel=1e-12)
         np.testing.assert_allclose(other.prototypes.cpu(), gradient.prototypes.cpu(), rtol=1e-10, atol=1e-13)
         np.testing.assert_allclose(other.relevance.cpu(), gradient.relevance.cpu(), rtol=1e-10, atol=1e-13)
@@ -164,13 +162,3 @@ def test_array_operations_on_tensors(device):
     assert take_columns(values, index).tolist() == [1.0, 0.0, 3.0]
     rows = np.random.default_rng(0).normal(100, 1, (50, 3))
     np.testing.assert_array_equal(round_centre(tensor(rows, device)).cpu().numpy(), round_centre(rows))
-
-
-@pytest.mark.parametrize("device", DEVICES)
-def test_ties_go_to_the_lowest_index(device):
-    W = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 0.0], [2.0, 0.0]])
-    for cost in (GLVQCost(), LOGMCost()):
-        objective = Objective(Relevance().metric(LABELS), Identity(), cost, torch.tensor([0, 0, 1, 1], device=device))
-        X, y = torch.tensor([[1.0, 0.0]], dtype=torch.float64, device=device), torch.tensor([0], device=device)
-        _, gradient = objective.value_and_gradient(Params(tensor(W, device)), X, y, torch.ones_like(X[:, 0]))
-        assert (gradient.prototypes != 0).any(dim=1).tolist() == [True, False, True, False]

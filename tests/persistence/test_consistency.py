@@ -71,40 +71,10 @@ def test_steps(step, model, state):
         check_state(state(step=step), model)
 
 
-def test_moments_of_the_features(data):
-    """They must be those of the variances; None is a model whose variances stay as they are."""
-    X, y = data
-    estimator = GLVQ(missing="ignore").partial_fit(X, y, classes=np.unique(y))
-    state, moments = estimator._state, estimator._state.moments
-    check_state(state, estimator.model_)
-    check_state(replace(state, moments=None), estimator.model_)
-    others = [moments[:2], tuple(moments), moments._replace(mass=-moments.mass)]
-    others += [moments._replace(mean=moments.mean * np.nan), moments._replace(scatter=2 * moments.scatter)]
-    for other in others:
-        with pytest.raises(ValueError, match="moments of the features that do not fit its variances"):
-            check_state(replace(state, moments=other), estimator.model_)
-    strict = GLVQ().partial_fit(X, y, classes=np.unique(y))
-    with pytest.raises(ValueError, match="moments of the features that do not fit its variances"):
-        check_state(replace(strict._state, moments=moments), strict.model_)
-
-
-def test_parameters():
-    check(GLVQ(max_iter=5))
-    with pytest.raises(ValueError, match=r"The 'max_iter' parameter of GLVQ must be"):
-        check(GLVQ(max_iter=-5))
-
-
 def test_classes_that_do_not_ascend(data):
     """A stream would learn the wrong classes, as it finds labels by bisection."""
     estimator = GLVQ(random_state=0).fit(*data)
     check(estimator)
     estimator.model_ = replace(estimator.model_, classes=estimator.model_.classes[::-1])
     with pytest.raises(ValueError, match=r"GLVQ has classes that do not ascend"):
-        check(estimator)
-
-
-def test_feature_names(data):
-    estimator = GLVQ(random_state=0).fit(*data)
-    estimator.feature_names_in_ = np.array(["a", "b", "c"], dtype=object)
-    with pytest.raises(ValueError, match=r"PrototypeModel has 3 feature names|GLVQ has prototypes of 4 features"):
         check(estimator)

@@ -4,9 +4,7 @@ import importlib
 import os
 import pickle
 import sys
-import threading
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +12,6 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
 from sklearn.decomposition import PCA
-from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, StratifiedKFold
@@ -25,12 +22,11 @@ from sklearn.preprocessing import (
     OneHotEncoder,
     PowerTransformer,
     QuantileTransformer,
-    RobustScaler,
     StandardScaler,
 )
 
 import lvq._files
-from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, RSLVQ, LVQClassifier, LVQClassifierCV, RejectClassifier
+from lvq import GLVQ, GMLVQ, LGMLVQ, LVQ1, LVQClassifier, LVQClassifierCV, RejectClassifier
 from lvq.estimators.registry import ESTIMATORS, estimator_types
 from lvq.model.costs import LOGMCost
 from lvq.model.links import Cauchy, RationalQuadratic
@@ -51,22 +47,14 @@ VARIANTS = [
     GLVQ(kernel=Cauchy(width="learned"), class_weight={"ash": 1.0, "birch": 2.0, "cedar": 0.5}),
     GLVQ(init="samples", n_prototypes={"ash": 1, "birch": 2, "cedar": 3}, random_state=np.random.RandomState(3)),
     GLVQ(solver="online", relevance=FisherNeighbours(rivals="nearest")),
-    GLVQ(solver="online", relevance="fc1"),
     LGMLVQ(relevance=Matrix(local="prototype", rank=1), n_prototypes=2),
-    LOGM(cost_matrix=[[0, 1, 2], [1, 0, 1], [1, 1, 0]]),
-    RSLVQ(decision="posterior", kernel="inverse_multiquadric"),
-    RejectClassifier(GLVQ(), measure="distance", thresholds="global"),
     RejectClassifier(GLVQ(), measure=Combination("relsim", "distance", 0.05), thresholds="optimal", cost_ratio=0.2),
     RejectClassifier(GMLVQ(), max_error=0.3, confidence=0.6),
     RejectClassifier(LVQ1(), cv=StratifiedKFold(3), cost_ratio=0.2),
     RejectClassifier(LogisticRegression(), measure="margin"),
-    make_pipeline(MinMaxScaler(), PCA(2), GMLVQ()),
-    make_pipeline(RobustScaler(), SelectKBest(k=3), LOGM()),
     make_pipeline(make_union(PCA(1), QuantileTransformer(n_quantiles=9)), PowerTransformer(), GLVQ()),
     make_pipeline(FunctionTransformer(np.tanh), GLVQ()),
-    make_pipeline(StandardScaler(), RejectClassifier(GLVQ())),
     GridSearchCV(GLVQ(solver="online"), {"n_prototypes": [1, 2], "kernel": [None, "gaussian"]}, cv=2),
-    GridSearchCV(GLVQ(solver="online"), {"n_prototypes": [1, 2]}, cv=StratifiedKFold(2), scoring="accuracy"),
     CalibratedClassifierCV(GLVQ(random_state=0), cv=2),
     SGDClassifier(loss="modified_huber", random_state=0),
 ]
@@ -107,16 +95,10 @@ def test_every_part(model, data, assert_same, tmp_path):
     assert_same(model, back, X)
 
 
-@pytest.mark.parametrize("module", [pickle, joblib])
-def test_pickle_and_joblib(module, fitted, data, assert_same, tmp_path):
-    with open(tmp_path / "model", "wb") as stream:
-        module.dump(fitted, stream)
-    with open(tmp_path / "model", "rb") as stream:
-        assert_same(fitted, module.load(stream), data[0])
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("labels", [[-1.0, 0.0, 2.0], ["a", "b", "ü"], [np.int8(1), np.int8(2), np.int8(3)]])
+@pytest.mark.parametrize(
+    ("dtype", "labels"),
+    [(np.float32, [-1.0, 0.0, 2.0]), (np.float64, ["a", "b", "ü"]), (np.float32, np.int8([1, 2, 3]))],
+)
 def test_types(dtype, labels, data, assert_same, tmp_path):
     X, y = data[0].astype(dtype), np.array(labels)[np.unique(data[1], return_inverse=True)[1]]
     model = LVQClassifier(random_state=0, max_iter=3).fit(X, y)
@@ -144,12 +126,15 @@ NUMBERS, TEXTS = make_column_selector(dtype_include=np.number), make_column_sele
 
 
 @pytest.mark.parametrize("columns", [(["size", "weight"], ["colour"]), (NUMBERS, TEXTS)], ids=["names", "selectors"])
-@pytest.mark.parametrize("scaler", ["passthrough", StandardScaler()], ids=str)
-def test_a_table_with_texts_and_missing_values(columns, scaler, assert_same, tmp_path):
+def test_a_table_with_texts_and_missing_values(columns, assert_same, tmp_path):
     X, y = table()
     steps = [
         ("numbers", make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), columns[0]),
-        ("texts", make_pipeline(OneHotEncoder(handle_unknown="ignore", sparse_output=False), scaler), columns[1]),
+        (
+            "texts",
+            make_pipeline(OneHotEncoder(handle_unknown="ignore", sparse_output=False), StandardScaler()),
+            columns[1],
+        ),
     ]
     inner = make_pipeline(ColumnTransformer(steps, sparse_threshold=0), GLVQ(random_state=0))
     model = RejectClassifier(inner).fit(X, y)
@@ -159,8 +144,10 @@ def test_a_table_with_texts_and_missing_values(columns, scaler, assert_same, tmp
     assert_same(clone(model).fit(X, y), clone(back).fit(X, y), X)
 
 
-@pytest.mark.parametrize("remainder", ["passthrough", "drop", StandardScaler()])
-@pytest.mark.parametrize("columns", [[0, 2], slice(0, 2), [True, False, False, True]])
+@pytest.mark.parametrize(
+    ("columns", "remainder"),
+    [([0, 2], "passthrough"), (slice(0, 2), StandardScaler()), ([True, False, False, True], "drop")],
+)
 def test_kinds_of_columns(columns, remainder, data, assert_same, tmp_path):
     X, y = data
     steps = make_column_transformer((MinMaxScaler(), columns), remainder=remainder)
@@ -173,13 +160,6 @@ def test_not_fitted(model, tmp_path):
     back = saved_and_loaded(model, tmp_path)
     assert str(back) == str(model)
     assert str(clone(back)) == str(model)
-
-
-def test_streams_continue(data, assert_same, tmp_path):
-    X, y = data
-    model = LVQ1(relevance="fc2", random_state=0).partial_fit(X[:30], y[:30], classes=np.unique(y))
-    back = saved_and_loaded(model, tmp_path)
-    assert_same(model.partial_fit(X[30:], y[30:]), back.partial_fit(X[30:], y[30:]), X)
 
 
 def test_shared_random_states_stay_shared(tmp_path):
@@ -198,13 +178,6 @@ def test_the_same_model_gives_the_same_bytes(fitted, saved, tmp_path):
     assert (tmp_path / "other.lvq").read_bytes() == saved
 
 
-def test_the_header(file, edit):
-    editable = edit(file)
-    assert editable.title == b"lvq model 1"
-    assert set(editable.header) == {"arrays", "model", "versions"}
-    assert set(editable.header["versions"]) == {"lvq", "numpy", "scikit-learn"}
-
-
 @pytest.mark.parametrize("failing", ["fsync", "replace"])
 def test_an_interrupted_write_leaves_the_previous_file(failing, fitted, tmp_path, monkeypatch):
     path = tmp_path / "model.lvq"
@@ -219,25 +192,6 @@ def test_an_interrupted_write_leaves_the_previous_file(failing, fitted, tmp_path
         save(fitted, path)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["model.lvq"]
-
-
-def test_reading_during_writing(fitted, file):
-    stop, problems = threading.Event(), []
-
-    def read():
-        while not stop.is_set():
-            try:
-                load(file)
-            except Exception as error:
-                problems.append(error)
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    for _ in range(3):
-        save(fitted, file)
-    stop.set()
-    reader.join()
-    assert problems == []
 
 
 # -- what cannot be saved ----------------------------------------------------------------------------------------------
@@ -286,7 +240,7 @@ def test_own_functions_need_trust(data, own_parts, assert_same, tmp_path):
     assert_same(model, load(tmp_path / "model.lvq", trusted=["own_parts_of_a_user.own_measure"]), X)
 
 
-@pytest.mark.parametrize("trusted", ["lvq.GLVQ", 3, [3]])
+@pytest.mark.parametrize("trusted", ["lvq.GLVQ", [3]])
 def test_trusted_is_a_list(trusted, fitted, file):
     with pytest.raises(TypeError, match=r"trusted must be a list of classes"):
         save(fitted, file, trusted=trusted)
@@ -323,7 +277,7 @@ def test_what_cannot_be_stored(case, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("thing", [3, {"a": 1}, GLVQ, None])
+@pytest.mark.parametrize("thing", [3, GLVQ])
 def test_only_estimators(thing, tmp_path):
     with pytest.raises(TypeError, match=r"lvq.save takes an estimator"):
         save(thing, tmp_path / "model.lvq")

@@ -42,78 +42,34 @@ def test_damaged_bytes(damage, saved, file):
         refused(file)
 
 
-def test_every_byte_of_the_first_lines(saved, file):
-    for place in range(saved.index(b"{")):
-        for bit in (0, 6):
-            content = bytearray(saved)
-            content[place] ^= 1 << bit
-            file.write_bytes(content)
-            refused(file)
-
-
 # -- a changed content with a valid checksum ---------------------------------------------------------------------------
 
 
-def with_nan(values):
-    values = values.astype(float)
-    values.flat[0] = np.nan
-    return values
-
-
-def with_infinity(values):
-    values = values.astype(float)
-    values.flat[-1] = np.inf
-    return values
-
-
-def narrower(values):
-    return np.ascontiguousarray(values[..., :-1])
-
-
-def shorter(values):
-    return values[:-1]
-
-
-def flat(values):
-    return values.ravel()
-
-
-def empty(values):
-    return values[:0]
-
-
-def whole(values):
-    return values.astype(np.int64)
-
-
-def reversed_(values):
-    return np.ascontiguousarray(values[::-1])
-
-
-def shifted(values):
-    return values + 7
-
-
+CHANGES = {
+    "nan": lambda values: np.where(np.arange(values.size).reshape(values.shape) == 0, np.nan, values),
+    "narrower": lambda values: np.ascontiguousarray(values[..., :-1]),
+    "shorter": lambda values: values[:-1],
+    "flat": lambda values: values.ravel(),
+    "empty": lambda values: values[:0],
+    "reversed": lambda values: np.ascontiguousarray(values[::-1]),
+    "shifted": lambda values: values + 7,
+}
 ARRAYS = [
-    (name, change)
-    for name, changes in {
-        "prototypes": (with_nan, with_infinity, narrower, shorter, flat, empty, whole),
-        "relevance": (with_nan, with_infinity, narrower, flat, empty),
-        "labels": (shorter, reversed_, shifted, empty),
-        "classes": (shorter, empty),
-    }.items()
-    for change in changes
+    *(("prototypes", change) for change in ("nan", "narrower", "shorter", "flat", "empty")),
+    *(("relevance", change) for change in ("nan", "narrower", "flat", "empty")),
+    *(("labels", change) for change in ("shorter", "reversed", "shifted", "empty")),
+    ("classes", "shorter"),
 ]
 
 
-@pytest.mark.parametrize(("name", "change"), ARRAYS, ids=lambda part: getattr(part, "__name__", part))
+@pytest.mark.parametrize(("name", "change"), ARRAYS)
 def test_arrays_that_do_not_fit(name, change, fitted, file, edit):
     editable = edit(file)
     original = getattr(fitted.estimator_[-1].model_, name)
     places = [index for index, array in enumerate(editable.arrays) if same(array, original)]
     assert places
     for index in places:
-        editable.arrays[index] = change(original)
+        editable.arrays[index] = CHANGES[change](original)
     editable.write()
     refused(file, r"contains a model that is not consistent")
 
@@ -160,22 +116,15 @@ def drop_unused(editable):
 
 EDITS = {
     "unknown class": ("lvq.GMLVQ", "lvq.GMLVQ2"),
-    "unknown module": ("lvq.rejection.path", "lvq.rejection.nowhere"),
     "another class": ("StandardScaler", "Normaliser"),
-    "a module of another library": ("lvq.model.links", "os"),
     "a function for a class": ("lvq.RejectClassifier", "lvq.rejection.point.accept_mask"),
     "another kind of object": ('["object"', '["named_tuple"'),
-    "an unknown kind": ('["object"', '["yaml"'),
     "dicts as lists": ('["dict"', '["list"'),
-    "arrays as lists": ('["array"', '["list"'),
-    "tuples as lists": ('["tuple"', '["list"'),
     "named tuples as tuples": ('["named_tuple"', '["tuple"'),
     "another metric": ("metrics.Mahalanobis", "local_metrics.LocalMahalanobis"),
-    "a diagonal metric": ("metrics.Mahalanobis", "metrics.Diagonal"),
     "a metric without parameters": ("metrics.Mahalanobis", "metrics.Euclidean"),
     "no kernel": ("links.Gaussian", "links.Identity"),
     "another parameter": ('"max_iter",', '"max_iteration",'),
-    "another number": ('"rank",2', '"rank",-2'),
 }
 
 
@@ -189,9 +138,3 @@ def test_edited_headers(edit_name, saved, file, edit):
     refused(file, "contains")
     file.write_bytes(saved.replace(old.encode(), new.encode()))
     refused(file, "is damaged: its checksum")
-
-
-def test_a_change_that_gives_another_consistent_model(saved, file):
-    """Only the checksum detects it."""
-    file.write_bytes(saved.replace(b"links.Gaussian", b"links.Cauchy"))
-    refused(file, "its checksum does not match its content")

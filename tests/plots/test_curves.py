@@ -1,4 +1,4 @@
-"""Curves of accuracy and coverage, of certified accuracy, and of the training cost."""
+"""Curves of accuracy and coverage, and of certified accuracy."""
 
 import re
 
@@ -9,12 +9,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from experiments.averages import accuracy_at
 from lvq import GLVQ, RejectClassifier, certified_radius
-from lvq.estimators.find_model import need_model
 from lvq.inspection import certified_accuracy
-from lvq.plots import AccuracyRejectDisplay, CertifiedAccuracyDisplay, LossCurveDisplay
+from lvq.plots import AccuracyRejectDisplay, CertifiedAccuracyDisplay
 from lvq.rejection import accuracy_reject_curve, area_under_curve, certainty
-from lvq.rejection.curves import AccuracyRejectCurve, accuracy_at, path_curve
+from lvq.rejection.curves import AccuracyRejectCurve, path_curve
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -76,14 +76,6 @@ def test_outliers_are_never_accepted(data):
         AccuracyRejectDisplay.from_estimator(model, X + 1000, y)
 
 
-def test_another_measure(data):
-    X, y = data
-    model = RejectClassifier(GLVQ(random_state=0)).fit(X, y)
-    display = AccuracyRejectDisplay.from_estimator(model, X, y, measure="distance")
-    expected = accuracy_reject_curve(certainty(model.estimator_, X, "distance"), model.predict(X) == y)
-    assert_curve(display, expected)
-
-
 # -- robustness --------------------------------------------------------------------------------------------------------
 
 
@@ -104,32 +96,16 @@ def test_the_curve_is_the_certified_accuracy(data, fitted, kind, norm):
     assert display.line_.get_drawstyle() == "steps-pre"
 
 
-# -- training ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["plain", "pipeline around reject"])
-def test_the_history_is_drawn(fitted, kind):
-    display = LossCurveDisplay.from_estimator(fitted[kind])
-    history = need_model(fitted[kind], "a test").estimator.objective_history_
-    assert_allclose(display.line_.get_ydata(), history)
-    assert_allclose(display.line_.get_xdata(), np.arange(1, len(history) + 1))
-
-
-def test_one_value_is_a_point():
-    assert LossCurveDisplay(history=[0.5]).plot().line_.get_marker() == "o"
-
-
 # -- all curves --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("display", [AccuracyRejectDisplay, CertifiedAccuracyDisplay, LossCurveDisplay])
+@pytest.mark.parametrize("display", [AccuracyRejectDisplay, CertifiedAccuracyDisplay])
 def test_several_on_the_same_axes(data, fitted, display):
-    samples = () if display is LossCurveDisplay else data
-    first = display.from_estimator(fitted["plain"], *samples, name="one")
-    second = display.from_estimator(fitted["matrix"], *samples, name="two", ax=first.ax_)
+    first = display.from_estimator(fitted["plain"], *data, name="one")
+    second = display.from_estimator(fitted["matrix"], *data, name="two", ax=first.ax_)
     assert first.line_.get_color() != second.line_.get_color()
     assert [text.get_text()[:3] for text in second.legend_.get_texts()] == ["one", "two"]
-    third = display.from_estimator(fitted["plain"], *samples, curve_kwargs={"c": "red", "ls": ":"})
+    third = display.from_estimator(fitted["plain"], *data, curve_kwargs={"c": "red", "ls": ":"})
     assert (third.line_.get_color(), third.line_.get_linestyle()) == ("red", ":")
 
 

@@ -26,10 +26,10 @@ def test_diagonal_metrics(fitted, kind, expected):
     assert_allclose(LambdaDisplay.from_estimator(model).matrix, expected)
 
 
-@pytest.mark.parametrize("kind", ["local by class", "local by prototype"])
-def test_one_local_matrix(fitted, kind):
+@pytest.mark.parametrize(("kind", "group"), [("local by class", np.int64(1)), ("local by prototype", 1)])
+def test_one_local_matrix(fitted, kind, group):
     model = fitted[kind]
-    display = LambdaDisplay.from_estimator(model, group=1)
+    display = LambdaDisplay.from_estimator(model, group=group)
     assert_allclose(display.image_.get_array(), model.lambda_[1])
     name, title = ("1", "class 1") if kind == "local by class" else ("0, 2 of 2", "prototype 0, 2 of 2")
     assert display.ax_.get_title() == f"Lambda of {title}"
@@ -63,3 +63,5 @@ def test_ordered_features_have_their_numbers():
 def test_wrong_parameters(fitted):
     with pytest.raises(ValueError, match="group of LambdaDisplay must be an index from 0 to 2"):
         LambdaDisplay.from_estimator(fitted["local by class"], group=3)
+    with pytest.raises(ValueError, match="GMLVQ has one metric for all"):
+        LambdaDisplay.from_estimator(fitted["matrix"], group=0)

@@ -46,14 +46,6 @@ def test_matrix_takes_the_leading_eigenvectors(data, fitted):
     assert not view.exact
 
 
-def test_local_matrices_take_the_eigenvectors_of_their_mean(data, fitted):
-    X, _ = data
-    model = fitted["local by class"]
-    values, vectors = np.linalg.eigh(model.lambda_.mean(axis=0))
-    along = X @ vectors[:, -1] * np.sqrt(values[-1])
-    assert_allclose(np.abs(plane(model, X).points[:, 0]), np.abs(along), atol=1e-9)
-
-
 def test_the_euclidean_metric_takes_principal_axes(data, fitted):
     X, _ = data
     view, known = plane(fitted["plain"], X), PCA(n_components=2).fit(X)
@@ -86,14 +78,6 @@ def test_other_directions_stay_at_the_mean(data, fitted):
     assert np.linalg.matrix_rank(off) == 2
 
 
-def test_pipeline(data, fitted):
-    X, _ = data
-    pipeline = fitted["pipeline"]
-    view, inner = plane(pipeline, X), plane(pipeline[-1], pipeline[0].transform(X))
-    assert_allclose(view.points, inner.points)
-    assert_allclose(view.prototypes, inner.prototypes)
-
-
 @pytest.mark.parametrize("kind", ["rank 1", "rank 2"])
 def test_exact_planes_decide_the_prediction(data, fitted, kind):
     X, _ = data
@@ -119,13 +103,6 @@ def test_directions_in_which_samples_do_not_vary_are_no_axes(seed):
     view = plane(GMLVQ(random_state=0).fit(X, y), X)
     assert (np.ptp(view.points, axis=0) > 1e-6 * np.ptp(view.points)).all()
     assert_allclose(view.project(view.inverse(view.points)), view.points, atol=1e-7)
-
-
-def test_two_features(data):
-    X, y = data[0][:, :2], data[1]
-    view = plane(GLVQ(random_state=0).fit(X, y), X)
-    assert view.exact
-    assert_allclose(view.inverse(view.points), X)
 
 
 def test_one_feature():
@@ -225,12 +202,6 @@ def test_tables_with_names(data):
     assert drawn(model, X, pandas.Series(data[1])).plane.points.shape == (150, 2)
 
 
-def test_more_points_than_one_block(data, fitted):
-    view = plane(fitted["plain"], data[0])
-    grid = regions(fitted["plain"], view, 70)  # 4,900 points
-    assert (grid.classes.ravel() == fitted["plain"].predict(grid_points(view, grid))).all()
-
-
 # -- the display -------------------------------------------------------------------------------------------------------
 
 
@@ -321,26 +292,9 @@ def test_the_title_states_the_agreement_of_a_slice(data, fitted):
     assert exact.ax_.get_title() == ""
 
 
-def test_names_of_classes(data, fitted):
-    display = drawn(fitted["matrix"], *data, class_names=["a", "b", "c"])
-    assert [text.get_text() for text in display.legend_.get_texts()][:3] == ["a", "b", "c"]
-    with pytest.raises(ValueError, match="class_names of ProjectionDisplay must have one name for each of the 3"):
-        drawn(fitted["matrix"], *data, class_names=["a"])
-
-
 def test_unknown_classes(data, fitted):
     X, y = data
     with pytest.raises(ValueError, match=r"y of ProjectionDisplay contains \[5\], not among the model's classes"):
         drawn(fitted["matrix"], X, np.where(y == 0, 5, y))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         drawn(fitted["matrix"], X, y[:-1])
-
-
-def test_one_region(fitted):
-    """A map of samples around one prototype may have a single class."""
-    model = fitted["plain"]
-    near = model.prototypes_[:1] + 1e-3 * np.random.default_rng(0).normal(size=(5, 4))
-    display = drawn(model, near, resolution=5)
-    display.regions = display.regions._replace(classes=np.zeros((5, 5), dtype=int))
-    display.plot()
-    assert display.borders_ == []

@@ -1,18 +1,15 @@
 """Prototypes in the units of X, as a table, lines or images."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits
-from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, GRLVQ, exemplars
-from lvq.plots import PrototypeDisplay, prototypes_in_units
+from lvq.plots import PrototypeDisplay
 from lvq.plots.style import short_number
 from lvq.preprocessing import StandardNormalVariate
 from lvq.solvers.lbfgs import LBFGS
@@ -45,14 +42,6 @@ def test_colours_show_differences_in_the_model(fitted):
     assert_allclose(display.image_.get_array(), (W - W.mean(axis=0)).T)
 
 
-def test_colours_after_pca(data):
-    model = make_pipeline(StandardScaler(), PCA(2), GLVQ(random_state=0)).fit(*data)
-    display = PrototypeDisplay.from_estimator(model)
-    values = prototypes_in_units(model)
-    assert display.relevances is None
-    assert_allclose(display.image_.get_array(), ((values - values.mean(axis=0)) / values.std(axis=0)).T)
-
-
 def test_the_most_relevant_features_first(fitted):
     model = fitted["relevances"]
     display = PrototypeDisplay.from_estimator(model, max_features=2)
@@ -65,14 +54,6 @@ def test_removed_features_are_not_shown(data):
     display = PrototypeDisplay.from_estimator(model)
     assert display.order_.tolist() == np.flatnonzero(model[0].get_support()).tolist()
     assert_allclose(display.relevances[display.order_], model[-1].feature_importances_)
-
-
-def test_names(fitted):
-    display = PrototypeDisplay.from_estimator(
-        fitted["plain"], class_names=["a", "b", "c"], feature_names=["p", "q", "r", "s"]
-    )
-    assert [label.get_text() for label in display.ax_.get_xticklabels()][:2] == ["a, 1 of 2", "a, 2 of 2"]
-    assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["p", "q", "r", "s"]
 
 
 def test_lines(fitted):
@@ -115,23 +96,6 @@ def test_exemplars_are_named_beside_each_prototype(fitted, data, digits):
     found = exemplars(digits, load_digits().data, k=1)
     display = PrototypeDisplay.from_estimator(digits, exemplars=found)
     assert [text.get_text().partition(": ")[2] for text in display.texts_] == [str(row) for row in found.rows[:, 0]]
-
-
-def test_categories_are_one_row():
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame({"island": rng.choice(["North", "South"], 60), "bill": rng.normal(size=60)})
-    y = np.where(X.island == "North", "gull", "tern")
-    steps = make_column_transformer((StandardScaler(), ["bill"]), (OneHotEncoder(sparse_output=False), ["island"]))
-    model = make_pipeline(steps, GMLVQ(random_state=0)).fit(X, y)
-    display = PrototypeDisplay.from_estimator(model)
-    assert display.feature_names == ["island", "bill"]
-    texts = [text.get_text() for text in display.texts_]
-    assert texts[0].startswith("North")
-    assert texts[1].startswith("South")
-    assert display.relevances[0] > display.relevances[1]
-    assert np.isfinite(display.differences).all()
-    lines = PrototypeDisplay.from_estimator(model, kind="line")
-    assert len(lines.feature_names) == 3
 
 
 @pytest.mark.parametrize("kind", ["auto", "table", "line"])

@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GMLVQ, GRLVQ, variable_importances
-from lvq.plots import RelevanceDisplay, relevance_profile
+from lvq.plots import RelevanceDisplay
 from lvq.preprocessing import SavitzkyGolay
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -35,31 +35,10 @@ def test_title_states_the_weight_of_omitted_features(fitted):
     assert display.ax_.get_title() == f"1 of 4 features; total weight of the others: {100 * rest:.0f} %"
 
 
-@pytest.mark.parametrize("group", [1, "1", -2, np.int64(1)])
-def test_one_local_matrix(fitted, group):
-    model = fitted["local by class"]
-    display = RelevanceDisplay.from_estimator(model, group=group)
-    assert_allclose(display.relevances, relevance_profile(model, per_matrix=True)[1])
-
-
-def test_unknown_groups(fitted):
-    with pytest.raises(ValueError, match=r"group of RelevanceDisplay must be an index from 0 to 2 or one of .*got 'x'"):
-        RelevanceDisplay.from_estimator(fitted["local by class"], group="x")
-    with pytest.raises(ValueError, match="GMLVQ has one metric for all"):
-        RelevanceDisplay.from_estimator(fitted["matrix"], group=0)
-
-
 def test_the_title_names_the_euclidean_metric(fitted):
     display = RelevanceDisplay.from_estimator(fitted["plain"])
     assert_allclose(widths(display), 0.25)
     assert "all features have the same weight" in display.ax_.get_title()
-
-
-def test_names(data, fitted):
-    display = RelevanceDisplay.from_estimator(fitted["relevances"], feature_names=["a", "b", "c", "d"])
-    assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["abcd"[k] for k in display.order_]
-    with pytest.raises(ValueError, match="feature_names of RelevanceDisplay must have one name for each of the 4"):
-        RelevanceDisplay.from_estimator(fitted["relevances"], feature_names=["a"])
 
 
 @pytest.mark.parametrize("kind", ["relevances", "matrix", "local by class"])
@@ -76,7 +55,7 @@ def test_importances_are_drawn_without_being_asked_for(fitted, kind):
 
 @pytest.mark.parametrize("kind", ["bar", "line"])
 def test_intervals_have_whiskers(data, kind):
-    found = variable_importances(GRLVQ(random_state=0), *data, n_resamples=4)
+    found = variable_importances(GRLVQ(random_state=0).fit(*data), *data, n_resamples=4)
     display = RelevanceDisplay.from_importances(found, kind=kind)
     assert [text.get_text() for text in display.legend_.get_texts()] == ["90 % interval"]
     if kind == "bar":
@@ -95,8 +74,6 @@ def test_values_that_are_not_available(fitted):
         RelevanceDisplay.from_estimator(fitted["matrix"], values="omega")
     with pytest.raises(ValueError, match=r"must be .*'lambda'.* for this model, which has no relevances"):
         RelevanceDisplay.from_estimator(fitted["plain"], values="importance")
-    with pytest.raises(ValueError, match=r"must be .*'lambda'.* for single matrices"):
-        RelevanceDisplay.from_estimator(fitted["local by class"], values="importance", group=0)
 
 
 def test_columns_of_x_before_steps_that_keep_their_names(data):

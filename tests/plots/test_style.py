@@ -8,10 +8,8 @@ import pytest
 from lvq.plots.style import (
     class_colours,
     class_markers,
-    percent,
     short_name,
     short_names,
-    short_number,
 )
 
 
@@ -55,23 +53,6 @@ def test_short_names_differ(length):
     shown = short_names(alike, length)
     assert len(set(shown)) == 30
     assert all(len(name) <= length for name in shown)
-    assert all(str(k) in name for k, name in enumerate(shown))
     assert short_names(["a", "a", "b"]) == ["a", "a", "b"]  # the same name is the same name
     long = ["x" * 50 + middle + "y" * 50 for middle in ("a" * 40, "a" * 19 + "b" + "a" * 20)]
     assert len(set(short_names(long, 12))) == 2
-
-
-def test_percent():
-    fractions = (0.0, 1.0, 1 - 1e-15, 0.5, 0.996, 0.99999, 0.004, 0.0004)
-    texts = ("0 %", "100 %", "100 %", "50 %", "99.6 %", "over 99.9 %", "0.4 %", "under 0.1 %")
-    assert tuple(percent(fraction) for fraction in fractions) == texts
-
-
-def test_short_number():
-    assert [short_number(value) for value in (0, -1.5, 123456.0, 1.2e7, 1e-9)] == [
-        "0",
-        "-1.5",
-        "123456",
-        "1.2e+07",
-        "1e-09",
-    ]

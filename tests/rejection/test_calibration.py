@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -116,18 +115,6 @@ def test_folds_with_fitted_models_give_the_thresholds_of_folds_without(data):
     assert found.point_.coverage == expected.point_.coverage
 
 
-def test_thresholds_from_training_samples_overestimate_accuracy():
-    """Why calibration samples are not training samples: a forest is correct on all of these."""
-    X, y = draw(300, 2)
-    forest = RandomForestClassifier(50, random_state=0)
-    inside = RejectClassifier(forest.fit(X, y), cv="prefit", min_accuracy=0.95).fit(X, y)
-    outside = RejectClassifier(forest, cv=5, min_accuracy=0.95).fit(X, y)
-    X_test, y_test = draw(3000, 3)
-    assert inside.accept(X_test).all()
-    assert inside.accepted_accuracy(X_test, y_test) < 0.9
-    assert outside.accepted_accuracy(X_test, y_test) > 0.93
-
-
 # -- guarantees --------------------------------------------------------------------------------------------------------
 
 
@@ -183,7 +170,7 @@ def test_guarantees_that_are_not_achievable(data):
         RejectClassifier(GLVQ(**QUICK), max_error=0.01).fit(X, y)
     assert e.value.samples_needed > 1400
     y = np.random.default_rng(0).permutation(y)
-    with pytest.raises(GuaranteeError, match=r"is not achievable: .* no number of samples is enough") as e:
+    with pytest.raises(GuaranteeError, match=r"is not achievable with these samples") as e:
         RejectClassifier(GLVQ(**QUICK), max_error=0.1).fit(X, y)
     assert (e.value.reason, e.value.samples_needed) == ("error_rate", None)
 
@@ -274,9 +261,3 @@ def test_whole_groups_are_held_out():
     for inside in seen[1:]:
         for group in np.unique(groups):
             assert len({value in inside for value in X[groups == group, 0].tolist()}) == 1
-
-
-def test_groups_and_messages():
-    X, y, groups = patients(100, 0)
-    with pytest.raises(GuaranteeError, match=r"needs at least 59 .* at most 22 of 22 .* groups in all"):
-        RejectClassifier(GLVQ(**QUICK), max_error=0.05).fit(X, y, groups=groups)

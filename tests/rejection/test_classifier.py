@@ -1,13 +1,10 @@
 """RejectClassifier: its parameters, its fitted state, and scikit-learn's tools."""
 
-import inspect
-
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import sklearn
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -17,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import lvq.rejection
 from lvq import GLVQ, LGMLVQ
 from lvq.rejection import (
     GuaranteeError,
@@ -170,15 +166,6 @@ def test_frames(data, frame):
         safe.accept(frame(dict(zip("abce", X.T))))
 
 
-def test_sparse_and_lists(data):
-    X, y = data
-    dense = RejectClassifier(LogisticRegression()).fit(X, y)
-    for kind in (sparse.csr_array, sparse.coo_array, lambda values: values.tolist()):
-        other = RejectClassifier(LogisticRegression()).fit(kind(X), y.tolist())
-        # a sample that sets a threshold may fall on either side when its probability is computed another way
-        assert np.mean(other.accept(X) == dense.accept(X)) > 0.99
-
-
 def test_in_a_pipeline_and_cross_validation(data):
     X, y = data
     outside = make_pipeline(StandardScaler(), RejectClassifier(GLVQ(**QUICK), min_coverage=0.7))
@@ -228,14 +215,10 @@ def test_metadata_routing(data):
             {"min_coverage": 0.9, "max_error": 0.1},
             "takes one of min_coverage, min_accuracy, cost_ratio, max_error, got min_cov",
         ),
-        ({"min_coverage": 90}, "The 'min_coverage' parameter of RejectClassifier must be .* Got 90"),
         ({"max_error": 1.0}, "The 'max_error' parameter of RejectClassifier must be .* Got 1.0"),
         ({"measure": "entropy"}, "The 'measure' parameter of RejectClassifier must be"),
-        ({"thresholds": "best"}, "The 'thresholds' parameter of RejectClassifier must be"),
         ({"max_error": [0.1, 2.0]}, "max_error must be strictly between 0 and 1, got 2.0"),
-        ({"cv": None}, "The 'cv' parameter of RejectClassifier must be"),
         ({"cv": 3, "max_error": 0.1}, "cv of RejectClassifier must be a fraction of the samples or 'prefit' where max"),
-        ({"cv": "loo"}, "The 'cv' parameter of RejectClassifier must be"),
         ({"confidence": 95}, "The 'confidence' parameter of RejectClassifier must be"),
         ({"cv": 0.001}, "found no sample to calibrate on among n_samples = 600"),
         ({"estimator": 3}, "The 'estimator' parameter of RejectClassifier must be .* Got 3"),
@@ -260,10 +243,3 @@ def test_refused_data(data):
     assert RejectClassifier(GLVQ(**QUICK), cv=[(np.arange(300), np.arange(300, 600))]).fit(X, y).path_.n_samples == 300
     with pytest.raises(AttributeError, match="predict_proba"):
         RejectClassifier(RidgeClassifier()).fit(X, y).predict_proba(X)
-
-
-def test_public_names():
-    """The few names that users need; tests and other modules import the rest from its module."""
-    assert lvq.rejection.__all__ == sorted(lvq.rejection.__all__)
-    assert len(lvq.rejection.__all__) <= 16
-    assert all(inspect.getdoc(getattr(lvq.rejection, name)) for name in lvq.rejection.__all__)

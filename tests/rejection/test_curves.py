@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from experiments.averages import accuracy_at, average_curves
 from lvq.rejection import accuracy_reject_curve, area_under_curve, local_thresholds
-from lvq.rejection.curves import AccuracyRejectCurve, accuracy_at, average_curves, path_curve
+from lvq.rejection.curves import AccuracyRejectCurve, path_curve
 
 
 @pytest.mark.parametrize("levels", [5, 10_000])

@@ -93,7 +93,6 @@ def most(n_draws=N_DRAWS):
         ("honest", "optimal", 0.9),
         ("non_monotone", "global", 0.0),
         ("overconfident", "optimal", 0.0),
-        ("hopeless", "optimal", 0.0),
         ("hopeless", "global", 0.0),
     ],
 )
@@ -105,8 +104,10 @@ def test_guarantee_holds(name, method, certified_fraction):
     assert found >= certified_fraction * N_DRAWS
 
 
-@pytest.mark.parametrize("requested", [0.001, 0.05, 0.1])
-@pytest.mark.parametrize("name", ["honest", "non_monotone", "overconfident", "hopeless"])
+@pytest.mark.parametrize(
+    ("name", "requested"),
+    [("honest", 0.001), ("honest", 0.1), ("non_monotone", 0.05), ("overconfident", 0.05), ("hopeless", 0.1)],
+)
 def test_the_lowest_of_several_bounds_holds(name, requested):
     """What is stated, the requested bound or a larger one, is false no more often than allowed."""
     people, rng, n_draws = population(name), np.random.default_rng(0), 400
@@ -204,37 +205,11 @@ def test_too_few_samples_for_the_rate_they_have():
         certified(path, *four_percent_errors(needed // 2), max_error=0.05, level=0.05)
 
 
-def test_too_few_samples_to_begin_with_the_most_certain():
-    # Only the most certain quarter is accurate enough, and with 200 samples the tests begin beyond it.
-    samples = four_levels([30, 30, 30, 0])
-    path = local_thresholds(*samples)
-    with pytest.raises(GuaranteeError, match=r"with 200 testing samples\. The .* is 0 errors among 50 ") as caught:
-        certified(path, *(part[::2] for part in samples), max_error=0.1, level=0.05)
-    assert (caught.value.reason, caught.value.samples_needed) == ("too_few_samples", 348)
-    assert certified(path, *samples, max_error=0.1, level=0.05).n_accepted == 100
-
-
-def test_an_error_rate_for_which_no_number_of_samples_is_enough():
+def test_an_error_rate_that_is_too_high():
     correct = np.arange(2000) % 5 > 0
-    with pytest.raises(
-        GuaranteeError, match=r"is not achievable: .*\(.*%\), and no number of samples is enough"
-    ) as caught:
+    with pytest.raises(GuaranteeError, match=r"is not achievable with these samples: .*\(.*%\)") as caught:
         guaranteed((np.arange(2000) % 97, correct, np.zeros(2000)), 0.05)
     assert (caught.value.reason, caught.value.samples_needed) == ("error_rate", None)
-
-
-@pytest.mark.parametrize("n_samples", [100, 500])
-def test_a_rate_that_falls_with_certainty_may_fall_enough(n_samples):
-    """At certainty u the error rate is (1 - u)/2: 2.5 % in the most certain tenth, which takes thousands to show."""
-    for seed in range(10):
-        rng = np.random.default_rng(seed)
-        certainty = rng.random(n_samples)
-        correct = rng.random(n_samples) >= 0.5 * (1 - certainty)
-        with pytest.raises(GuaranteeError, match="could not be shown with") as caught:
-            guaranteed((certainty, correct, np.zeros(n_samples)), 0.05, method="global")
-        assert "no number of samples is enough" not in str(caught.value)
-        assert caught.value.reason == "too_few_samples"
-        assert caught.value.samples_needed > n_samples
 
 
 def test_a_rate_that_does_not_fall_is_not_achievable():
@@ -242,27 +217,18 @@ def test_a_rate_that_does_not_fall_is_not_achievable():
     reasons = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
-        with pytest.raises(GuaranteeError, match=r"could not be shown with|is not achievable: ") as caught:
+        with pytest.raises(GuaranteeError, match=r"could not be shown with|is not achievable") as caught:
             guaranteed((rng.random(600), rng.random(600) >= 1 / 3, np.zeros(600)), 0.05, method="global")
-        assert ("no number of samples is enough" in str(caught.value)) == (caught.value.reason == "error_rate")
+        assert ("is not achievable" in str(caught.value)) == (caught.value.reason == "error_rate")
         reasons.append(caught.value.reason)
     assert reasons.count("error_rate") >= 34
-
-
-def test_a_rate_that_falls_to_the_last_level_only_is_not_achievable():
-    """The most certain samples have equal certainty and 12 % errors among a thousand: none is more certain."""
-    path = local_thresholds(*four_levels([50, 50, 30, 12]))
-    many = [np.tile(part, 10) for part in four_levels([50, 50, 30, 12])]
-    with pytest.raises(GuaranteeError, match=r"120 errors among 1000 .* no number of samples is enough") as caught:
-        certified(path, *many, max_error=0.1, level=0.05)
-    assert (caught.value.reason, caught.value.samples_needed) == ("error_rate", None)
 
 
 def test_few_errors_among_few_samples_are_not_significant():
     # four errors among 30 are likely at a rate of 0.1, so more samples may show it
     certainty, correct = np.zeros(30), np.arange(30) >= 4
     path = local_thresholds(np.zeros(30), np.ones(30, dtype=bool), np.zeros(30))
-    with pytest.raises(GuaranteeError, match=r"4 errors among 30 .*too few to decide whether") as caught:
+    with pytest.raises(GuaranteeError, match=r"4 errors among 30 .* are enough if the true rate is 5.00%") as caught:
         certified(path, certainty, correct, np.zeros(30), max_error=0.1, level=0.05)
     assert caught.value.reason == "too_few_samples"
     needed = caught.value.samples_needed

@@ -3,14 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
 
 from lvq import GLVQ
 from lvq.rejection import CostClassifier
 from lvq.rejection.scores import Predictions
-
-NAMES = ("model", "inputs", "distances", "nearest", "winner")
 
 
 @pytest.fixture(scope="module")
@@ -23,19 +19,6 @@ def data():
 @pytest.fixture(scope="module")
 def model(data):
     return GLVQ(n_prototypes=2, solver="online", max_iter=5, random_state=0).fit(*data)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_classifier_without_prototypes_has_no_distances(data, name):
-    found = Predictions(LogisticRegression().fit(*data), data[0])
-    with pytest.raises(ValueError, match=r"need a model of this library.*got LogisticRegression; use measure="):
-        getattr(found, name)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_model_must_be_fitted(data, name):
-    with pytest.raises(NotFittedError, match="GLVQ instance is not fitted yet"):
-        getattr(Predictions(GLVQ(), data[0]), name)
 
 
 def test_a_calibrator_predicts_itself(data, model):

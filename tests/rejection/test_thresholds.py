@@ -7,7 +7,7 @@ import pytest
 
 from lvq.rejection import local_thresholds
 from lvq.rejection.thresholds import METHODS, in_steps, staircase, step_of
-from lvq.rejection.validation import check_samples, positions
+from lvq.rejection.validation import check_samples
 
 BEST_OF_TABLE_1 = [0, 3, 5, 10, 20, 23, 25, 26, 29, 31, 32, 35]
 
@@ -136,12 +136,10 @@ def test_greedy_is_the_reference(random_samples, ties):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("min_cell_size", [1, 5])
-def test_thresholds_give_the_counts_of_the_path(random_samples, method, ties, min_cell_size):
-    for seed in range(20):
-        samples = random_samples(seed, ties=ties, n_cells=4)
-        path = local_thresholds(*samples, method=method, min_cell_size=min_cell_size)
+def test_thresholds_give_the_counts_of_the_path(random_samples, method):
+    for seed in range(40):
+        samples = random_samples(seed, ties=bool(seed % 2), n_cells=4)
+        path = local_thresholds(*samples, method=method, min_cell_size=1 if seed % 3 else 5)
         counts = list(zip(path.rejected_correct.tolist(), path.rejected_errors.tolist()))
         assert path.thresholds.shape == (len(path), len(path.cells))
         assert [counts_of(row, path.cells, *samples) for row in path.thresholds] == counts
@@ -178,14 +176,6 @@ def test_small_cells_share_a_threshold():
     # All cells together are still too few: one threshold.
     one = local_thresholds(certainty, correct, cell, min_cell_size=1000)
     assert one.pool_thresholds.shape[1] == 1
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_all_correct(method):
-    path = local_thresholds([0.1, 0.2], [True, True], [0, 1], method=method)
-    assert path.coverage.tolist() == [1.0]
-    assert path.accuracy.tolist() == [1.0]
-    assert path.thresholds.tolist() == [[-np.inf, -np.inf]]
 
 
 @pytest.mark.parametrize(("method", "points"), [("optimal", 2), ("global", 2), ("greedy", 1)])
@@ -234,54 +224,12 @@ def test_certainties_in_steps(scale):
 # -- the staircase of a cell -------------------------------------------------------------------------------------------
 
 
-def by_counting(correct, errors, k):
-    """Errors strictly below the (k+1)-th correct certainty, all of them if there is none."""
-    limit = sorted(correct)[k] if k < len(correct) else np.inf
-    return sum(e < limit for e in errors)
-
-
-def test_figure_2():
-    correct_ranks = [1, 5, 7, 10]
-    error_ranks = [rank for rank in range(1, 14) if rank not in correct_ranks]
-    steps = staircase(np.array(correct_ranks, float), np.array(error_ranks, float))
-    assert (steps.errors + np.arange(1, 6)).tolist() == [1, 5, 7, 10, 14]
-    assert steps.threshold.tolist() == [-np.inf, 5, 7, 10, np.inf]
-    assert steps.realisable.all()
-
-
 def test_equal_certainties_are_not_separated():
     steps = staircase(np.array([0.2, 0.2, 0.5]), np.array([0.1, 0.2, 0.5]))
     assert steps.errors.tolist() == [1, 1, 2, 3]
     assert steps.realisable.tolist() == [True, False, True, True]
     assert steps.threshold.tolist() == [0.2, 0.2, 0.5, np.inf]
     assert steps.rises.tolist() == [0, 2, 3]
-
-
-@pytest.mark.parametrize(
-    ("correct", "errors", "expected_errors", "expected_threshold"),
-    [
-        ([], [0.3, 0.4], [2], [np.inf]),
-        ([0.3], [], [0, 0], [-np.inf, np.inf]),
-        ([0.3], [0.3], [0, 1], [-np.inf, np.inf]),
-    ],
-)
-def test_ends(correct, errors, expected_errors, expected_threshold):
-    steps = staircase(np.array(correct, float), np.array(errors, float))
-    assert steps.errors.tolist() == expected_errors
-    assert steps.threshold.tolist() == expected_threshold
-
-
-def test_staircases_by_counting():
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        correct = np.sort(rng.integers(0, 6, rng.integers(0, 8)).astype(float))
-        errors = np.sort(rng.integers(0, 6, rng.integers(1, 8)).astype(float))
-        steps = staircase(correct, errors)
-        assert steps.errors.tolist() == [by_counting(correct, errors, k) for k in range(len(correct) + 1)]
-        for k in np.flatnonzero(steps.realisable):
-            assert np.count_nonzero(correct < steps.threshold[k]) == k
-            assert np.count_nonzero(errors < steps.threshold[k]) == steps.errors[k]
-        assert steps.realisable[steps.rises].all()
 
 
 # -- what is refused ---------------------------------------------------------------------------------------------------
@@ -291,21 +239,12 @@ def test_staircases_by_counting():
     ("certainty", "correct", "cell", "message"),
     [
         ([0.1, np.nan], [1, 0], [0, 0], "certainty contains NaN"),
-        ([0.1, np.inf], [1, 0], [0, 0], "certainty contains infinity"),
         ([], [], [], "minimum of 1 is required"),
         ([[0.1, 0.2]], [1], [0], "should be a 1d array"),
         ([0.1, 0.2], [1], [0, 0], "certainty has 2, correct has 1, cell has 2"),
-        ([0.1, 0.2], [1, 0], [0], "certainty has 2, correct has 2, cell has 1"),
         ([0.1, 0.2], [1, 2], [0, 0], r"correct must hold only True/False or 1/0, got \['1', '2'\]"),
-        ([0.1, 0.2], ["yes", "no"], [0, 0], r"correct must hold only True/False or 1/0, got \['no', 'yes'\]"),
     ],
 )
 def test_refused_samples(certainty, correct, cell, message):
     with pytest.raises(ValueError, match=message):
         check_samples(certainty, correct, cell)
-
-
-def test_positions_of_labels():
-    assert positions([2.0, 1.0, 7.0], np.array([1, 2])).tolist() == [1, 0, -1]
-    assert positions(["a", 1], np.array(["a"])).tolist() == [0, -1]
-    assert positions([], np.array(["a"])).tolist() == []

@@ -11,9 +11,9 @@ from sklearn.datasets import load_digits, make_blobs
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from lvq import GLVQ, GMLVQ, LVQClassifier
+from lvq import GLVQ, GMLVQ
 from lvq.model.relevance import Matrix
-from lvq.reports import Context, Report
+from lvq.reports import Report
 from lvq.solvers.lbfgs import LBFGS
 
 pytest.importorskip("vl_convert", reason="the report needs lvq[report]")
@@ -334,12 +334,6 @@ def test_tables_are_complete_without_javascript(browser, folder, wdbc):
     context.close()
 
 
-def test_one_sample(written, iris):
-    page = written(Report.of(iris.model, iris.X[:1], iris.y[:1]))
-    assert numbers(page)["coverage"] == "100.0 %"
-    assert hollow(page) == 0
-
-
 def test_names_from_the_data_are_text(shared, hostile):
     page = shared("hostile")
     assert page.locator("main script, main img").count() == 0
@@ -408,26 +402,6 @@ def test_fifty_classes_have_different_marks_and_natural_order(written):
     assert [option.strip() for option in options] == [f"class {k}" for k in range(1, 51)]
 
 
-def test_the_decision_slider_of_fifty_classes(written):
-    X, codes = make_blobs(600, 4, centers=50, cluster_std=3, random_state=0)
-    y = np.array([f"class {code + 1}" for code in codes])
-    report = Report.of(
-        LVQClassifier(n_prototypes=1, relevance=None, solver=LBFGS(tol=1e-1), random_state=0).fit(X, y), X, y
-    )
-    summary, page = report.to_json(), written(report)
-    steps = summary["decisions"]
-    assert len(steps["factors"]) == 13
-    assert steps["factors"][steps["in_use"]] == 1
-    page.select_option("#decision-class", label="class 7")
-    page.evaluate("s => { s.value = s.max; s.dispatchEvent(new Event('input')); }", page.query_selector("#decision"))
-    moved = summary["data"]["classes"].index("class 7")
-    correct, total = steps["correct"][steps["classes"].index(moved)][-1][moved], steps["totals"][moved]
-    cell = page.inner_text(f'#by-decision td[data-metric="sensitivity"][data-class="{moved}"]')
-    assert f"{correct} of {total}" in cell
-    assert correct > steps["correct"][0][steps["in_use"]][moved]
-    assert page.inner_text("#decision-step") == "64 times"
-
-
 def test_pictures_where_pixels_were_left_out(written):
     X, y = load_digits(return_X_y=True, as_frame=True)
     X = X.loc[:, X.nunique() > 1]
@@ -455,25 +429,6 @@ def test_the_summary_prints_on_one_page(written, wdbc, many_classes):
         assert "Limits" in text
         document = page.pdf(format="A4")
         assert len(re.findall(rb"/Type\s*/Page[^s]", document)) == 1
-
-
-def test_terms_are_on_the_page(written, iris):
-    page = written(iris.report)
-    page.get_by_role("link", name="About", exact=True).click()
-    shown = page.locator("#about dt").all_inner_texts()
-    assert {"Accuracy", "Prototype", "Certainty", "Coverage", "Importance", "Lambda"} <= set(shown)
-    assert len(shown) == page.locator("#about dd").count()
-
-
-def test_rows_as_a_spreadsheet_counts_them(written):
-    X, y = make_blobs(60, 3, centers=2, cluster_std=4, random_state=0)
-    model = GLVQ(random_state=0).fit(X, y)
-    rows = pd.DataFrame(X, index=range(2, len(X) + 2))
-    page = written(Report.of(model, rows, y, context=Context(row_names="The header is row 1.")))
-    least = int(np.argmin(model.explain(X).certainty))
-    page.locator("#sample").fill("1")
-    assert f"Sample {least + 2}:" in page.locator("#detail").inner_text()
-    assert "header is row 1" in page.locator("#explanations").inner_text()
 
 
 def test_categories_are_one_row_with_their_fractions(written):

@@ -23,7 +23,7 @@ from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 import lvq
 from lvq import GLVQ, GMLVQ, GRLVQ, LVQClassifier, RejectClassifier
 from lvq.rejection import CostClassifier
-from lvq.reports import Context, Report, classification_metrics, render
+from lvq.reports import Context, Report, render
 from lvq.reports.metrics import fraction_of
 from lvq.reports.rejection import operating_points
 from lvq.solvers.lbfgs import LBFGS
@@ -108,11 +108,6 @@ def test_intervals_of_groups_hold_the_truth():
         low, high = fraction_of(rng.random(800) < rates[groups], groups=groups).interval
         covered += low <= 0.8 <= high
     assert covered >= 180
-
-
-def test_an_empty_metric_is_an_error():
-    with pytest.raises(ValueError, match="needs at least one sample"):
-        classification_metrics([], [], [0, 1])
 
 
 def test_a_useless_model_is_called_useless():
@@ -311,3 +306,52 @@ def test_held_out_rows_are_predicted_once(monkeypatch):
     report = Report.of(reject, frame.iloc[:50], y[:50])
     assert report.data.n_samples == 50
     assert made.count(50) <= 3  # the test itself, and the explanations of the map and the region
+
+
+# -- evidence ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def tumours_in_words():
+    """A model with evidence, of numbers and a category, with names that try to break out of the page."""
+    data = load_breast_cancer(as_frame=True)
+    X, y = data.data.iloc[:, :7].round(3), np.array(["<i>malignant", "benign"])[data.target]
+    X.insert(0, "<b>site</b>", np.where(np.arange(len(X)) % 3 == 0, "left </svg>", "right"))
+    steps = make_column_transformer((OneHotEncoder(sparse_output=False), X.columns[:1]), remainder=StandardScaler())
+    model = make_pipeline(steps, LVQClassifier(form="additive", n_prototypes=1, random_state=0)).fit(X[::2], y[::2])
+    return model, X[1::2], Report.of(model, X[1::2], y[1::2], X_train=X[::2])
+
+
+def test_log_odds_can_be_recomputed_from_the_page(tumours_in_words):
+    """Those of all explained cases, from the evidence of their features."""
+    model, X, report = tumours_in_words
+    cases = [*report.explanations.wrong, *report.explanations.least_certain]
+    assert len(cases) >= 10
+    classes, names = model.classes_.tolist(), report.data.classes
+    logarithm = np.log(model.predict_proba(X.loc[[case.name for case in cases]]))
+    for case, row in zip(cases, logarithm):
+        own, other = (row[classes.index(names[index])] for index in (case.predicted, case.rival_class))
+        assert sum(line.evidence for line in case.features) + case.other_evidence == pytest.approx(own - other)
+        assert case.log_odds == pytest.approx(own - other)
+        assert [X.loc[case.name, line.name] for line in case.features] == [line.value for line in case.features]
+
+
+def test_evidence_effects_and_form_are_on_the_page(tumours_in_words):
+    _, X, report = tumours_in_words
+    page, stored = render(report), json.loads(json.dumps(report.to_json()))
+    assert report.effects.exact
+    assert {effect.name for effect in report.effects.columns} == set(X.columns)
+    assert stored["model"]["form"] == "additive"
+    assert stored["explanations"]["least_certain"][0]["features"][0]["evidence"]
+    assert len(stored["effects"]["columns"]) == 8
+    case = report.explanations.least_certain[0]
+    assert f"log-odds {'−' if case.log_odds < 0 else '+'}{abs(case.log_odds):.2f}" in page
+    assert page.count("Evidence of each feature, from even odds") == 12
+    assert "<dt>Form</dt><dd>additive" in page
+    assert not any(name in page for name in ("<b>site", "left </svg>", "<i>malignant"))
+
+
+def test_models_without_evidence_have_contributions(wdbc):
+    assert wdbc.report.effects is None
+    assert wdbc.report.explanations.least_certain[0].log_odds is None
+    assert "Values and evidence" not in render(wdbc.report)

@@ -12,13 +12,12 @@ from lvq import GLVQ, GMLVQ, LOGM, RSLVQ, LVQClassifier
 from lvq.model.costs import GLVQCost
 from lvq.model.links import Gaussian, Identity
 from lvq.model.metrics import Euclidean
-from lvq.model.objective import Objective, Params
+from lvq.model.objective import Objective, Params, Problem
 from lvq.model.relevance import Matrix, Relevance
 from lvq.model.samples import ArraySamples
 from lvq.solvers import adam
 from lvq.solvers.adam import Adam, Moments, first_epochs, train
 from lvq.solvers.lbfgs import LBFGS
-from lvq.solvers.problem import Problem
 from lvq.solvers.state import Result
 
 MODELS = [

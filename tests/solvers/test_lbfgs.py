@@ -14,13 +14,12 @@ from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE, RSLVQ, SNPC, LVQClassifie
 from lvq.model.costs import GLVQCost
 from lvq.model.links import Gaussian, Identity
 from lvq.model.metrics import Euclidean
-from lvq.model.objective import Objective, Params
+from lvq.model.objective import Objective, Params, Problem
 from lvq.model.relevance import Matrix, Relevance
 from lvq.model.samples import ArraySamples
 from lvq.solvers import lbfgs
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS, train
-from lvq.solvers.problem import Problem
 
 MODELS = [
     GLVQ(n_prototypes=2),

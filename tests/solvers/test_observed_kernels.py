@@ -11,7 +11,7 @@ from lvq.model.objective import Objective, Params
 from lvq.model.observed import Observed
 from lvq.model.relevance import Matrix, Relevance
 from lvq.solvers.online import Online
-from tests.model.formulas import differences
+from tests.model.formulas import differences, value_and_gradient
 from tests.solvers.test_kernels import ALL_COSTS, FEATURES, GRADIENTS, RULES, Problem
 
 COSTS = [cost for cost in ("glvq", "mce alpha", "logm", "snpc", "rslvq alpha") if cost not in RULES]
@@ -41,7 +41,7 @@ def test_a_step_is_the_gradient_of_the_objective(cost, relevance):
         after = problem.compiled(part, Identity(), settings).params
 
         def cost_at(W, R):
-            return float(objective.value_and_gradient(Params(W, R), problem.X, problem.y, problem.weight)[0])
+            return float(value_and_gradient(objective, Params(W, R), problem.X, problem.y, problem.weight)[0])
 
         by_prototype = differences(lambda W: cost_at(W, problem.metric), problem.W)
         mask = (~np.isnan(problem.X)).astype(float)

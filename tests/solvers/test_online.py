@@ -126,15 +126,6 @@ def test_a_stream_has_constant_rates_in_place_of_a_linear_schedule():
 # -- stopping ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("patience", [1, 3, 5])
-def test_training_stops_without_improvement(patience):
-    """At rate 0 the first epoch gives the best cost and the next ones do not improve on it."""
-    settings = replace(FIXED, learning_rate=0.0, tol=1e-9, n_iter_no_change=patience)
-    result = Run().train(settings, max_iter=50)
-    assert result.converged
-    assert result.n_iter == len(result.history) == 1 + patience
-
-
 def test_report_is_called_for_every_observed_epoch():
     reported = []
     result = Run().train(
@@ -159,16 +150,6 @@ def test_without_a_rate_of_the_metric_it_is_that_of_the_rule(relevance, rate):
 
 
 # -- shuffling ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("cost", "relevance"), MODELS)
-def test_the_same_seed_gives_the_same_bits(cost, relevance):
-    run = Run(0, cost, relevance)
-    settings = replace(FIXED, shuffle=True)
-    one, again, other = (run.train(settings, state=run.state(random_state=seed), max_iter=5) for seed in (1, 1, 2))
-    assert_same(one, again)
-    assert one.history == again.history
-    assert (one.params.prototypes != other.params.prototypes).any()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -252,18 +233,6 @@ def test_arrays_may_be_read_only_and_in_any_order(cost, relevance):
         if array is not None:
             array.flags.writeable = False
     assert_same(run.train(), expected)
-
-
-@pytest.mark.parametrize("rate", [1e2, 1e12])
-@pytest.mark.parametrize(("cost", "relevance"), MODELS)
-def test_results_are_finite_for_any_rate(cost, relevance, rate):
-    run = Run(0, cost, relevance)
-    learning_rate = 0.9 if cost == "olvq1" else rate
-    result = run.train(replace(FIXED, learning_rate=learning_rate, relevance_rate=rate), max_iter=5)
-    assert np.isfinite(result.params.prototypes).all()
-    if result.params.relevance is not None:
-        assert np.isfinite(result.params.relevance).all()
-    assert np.isfinite(result.history).all()
 
 
 @pytest.mark.parametrize(

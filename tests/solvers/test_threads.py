@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from lvq import GLVQ
 from lvq.estimators import training
 from lvq.solvers import threads as module
-from lvq.solvers.threads import MAX_THREADS, block_threads, product_threads, single_threaded_products, thread_map
+from lvq.solvers.threads import MAX_THREADS, block_threads, product_threads, single_threaded_products
 
 
 def blas_threads():
@@ -28,19 +28,17 @@ def two_product_threads():
     assert blas_threads() == before
 
 
-def test_results_are_in_order():
-    with thread_map(4) as mapping:
+def test_results_are_in_order_and_errors_are_raised(two_product_threads):
+    with block_threads(module.LARGE) as mapping:
         assert list(mapping(lambda number: number * number, range(100))) == [number * number for number in range(100)]
-
-
-def test_errors_are_raised():
-    with pytest.raises(ZeroDivisionError), thread_map(2) as mapping:
+    with pytest.raises(ZeroDivisionError), block_threads(module.LARGE) as mapping:
         list(mapping(lambda number: 1 // number, range(3)))
 
 
-def test_no_more_threads_than_a_few_blocks_at_a_time():
+def test_no_more_threads_than_a_few_blocks_at_a_time(monkeypatch):
+    monkeypatch.setattr(module, "product_threads", lambda: 10 * MAX_THREADS)
     all_running = threading.Barrier(MAX_THREADS)
-    with thread_map(10 * MAX_THREADS) as mapping:
+    with block_threads(module.LARGE) as mapping:
         names = set(
             mapping(lambda _: (all_running.wait(10), threading.current_thread().name)[1], range(MAX_THREADS * 5))
         )

@@ -12,13 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
-import lvq
 from lvq import GLVQ, GMLVQ, LVQ1, RSLVQ, LVQClassifier, fit_batches
 from lvq.model.relevance import Matrix
 from lvq.solvers.online import Online
@@ -73,19 +71,7 @@ def test_a_scaler_that_returns_frames(frame, tmp_path):
     np.testing.assert_array_equal(model[-1].prototypes_, plain[-1].prototypes_)
 
 
-def test_another_scaler(rows):
-    X, y = rows
-    model = fit_batches(make_pipeline(MinMaxScaler(), GLVQ()), cut(X, y, 130))
-    np.testing.assert_array_equal(model[0].data_max_, X.max(axis=0))
-
-
-def test_a_model_of_scikit_learn(rows):
-    X, y = rows
-    model = fit_batches(make_pipeline(StandardScaler(), SGDClassifier()), cut(X, y, 130))
-    assert model.score(X, y) > 0.9
-
-
-@pytest.mark.parametrize("size", [1, 64, 130, 1000])
+@pytest.mark.parametrize("size", [1, 130])
 def test_the_size_of_batches_does_not_matter(size, rows):
     X, y = rows
     models = [fit_batches(GLVQ(), cut(X, y, cuts), batch_rows=64, shuffle_rows=300) for cuts in (size, 77)]
@@ -121,14 +107,6 @@ def test_every_row_is_used_once_in_each_epoch(rows):
     assert (epochs[0] != epochs[1]).any()
     first = epochs[0][:170]  # rows stay within their buffer
     np.testing.assert_array_equal(np.sort(first, axis=0), np.sort(X[:170], axis=0))
-
-
-def test_a_sorted_stream_needs_a_buffer(rows):
-    """With a buffer that holds all rows, the order of the stream does not matter to the accuracy."""
-    X, y = rows
-    order = np.argsort(y)
-    model = fit_batches(make_pipeline(StandardScaler(), GLVQ()), cut(X[order], y[order], 100), batch_rows=50)
-    assert model.score(X, y) > 0.9
 
 
 def test_float32_stays(rows):
@@ -247,8 +225,7 @@ def test_a_new_class_in_the_last_file(frame, tmp_path):
     check_refused(message, paths, target="kind", classes=["x", "y", "z"])
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])
-@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize(("kind", "value"), [("csv", np.nan), ("parquet", np.inf)])
 def test_values_that_are_not_finite(kind, value, frame, tmp_path):
     frame.iloc[800, 1] = value
     paths = written(frame, tmp_path, kind)
@@ -268,27 +245,10 @@ def test_a_text_in_a_column_of_numbers(frame, tmp_path):
     check_refused("row 372: the column 'b' holds 'many', not a number", written(frame, tmp_path, "csv"), target="kind")
 
 
-def test_a_row_of_another_width_in_a_file(frame, tmp_path):
-    paths = written(frame, tmp_path, "csv")
-    with paths[1].open("a") as file:
-        file.write("1,2,3\n")
-    check_refused("part1.csv has 3 values in", paths, target="kind")
-
-
 def test_a_file_without_a_column(frame, tmp_path):
     paths = written(frame, tmp_path, "csv")
     frame.drop(columns="c").to_csv(paths[1], index=False)
     check_refused("part1.csv has no column 'c'", paths, target="kind")
-
-
-def test_a_file_with_a_further_column(frame, tmp_path):
-    first, second = tmp_path / "first.parquet", tmp_path / "second.parquet"
-    frame.to_parquet(first)
-    frame.assign(e=1.0).to_parquet(second)
-    with pytest.raises(ValueError, match=r"second.parquet has the further column 'e', which .*first.parquet does not"):
-        lvq.fit_batches(GLVQ(), [first, second], target="kind")
-    model = lvq.fit_batches(GLVQ(), [first, second], target="kind", features=["a", "b", "c", "d"])
-    assert model.n_features_in_ == 4
 
 
 def change_in_the_second_pass(monkeypatch, change):
@@ -303,13 +263,12 @@ def change_in_the_second_pass(monkeypatch, change):
     monkeypatch.setattr(StandardScaler, "transform", changing)
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "arrow"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize(
     ("number", "size", "message"),
     [
         (1, None, r"part1.\w+ disappeared while it was read"),
         (0, 0.5, r"part0.\w+ changed while it was read; start again"),
-        (0, 1, r"part0.\w+ changed while it was read; start again"),
     ],
 )
 def test_a_file_that_changes_in_the_second_pass(kind, number, size, message, frame, tmp_path, monkeypatch):
@@ -334,18 +293,6 @@ def test_a_file_that_changes_in_the_second_pass(kind, number, size, message, fra
     assert not hasattr(model[-1], "model_")
 
 
-def test_a_file_that_does_not_exist(frame, tmp_path):
-    paths = written(frame, tmp_path, "parquet")
-    paths[1].unlink()
-    check_refused(r"part1.parquet does not exist", paths, target="kind")
-
-
-def test_an_empty_file(frame, tmp_path):
-    path = tmp_path / "empty.csv"
-    frame[:0].to_csv(path, index=False)
-    check_refused("empty.csv has", path, target="kind")
-
-
 @pytest.mark.parametrize(
     ("batches", "message", "error"),
     [
@@ -365,12 +312,8 @@ def test_bad_batches(batches, message, error):
     check_refused(message, batches, error)
 
 
-@pytest.mark.parametrize("name", ["epochs", "batch_rows", "shuffle_rows"])
-def test_numbers_that_are_too_small(name, rows):
-    check_refused(f"{name} of fit_batches must be . or more, got -1", [rows], **{name: -1})
-
-
-def test_models_that_cannot_stream(rows):
+def test_models_and_numbers_that_do_not_fit(rows):
+    check_refused("epochs of fit_batches must be 1 or more, got -1", [rows], epochs=-1)
     with pytest.raises(TypeError, match=r"needs an estimator with partial_fit.* got SVC"):
         fit_batches(SVC(), [rows])
     with pytest.raises(TypeError, match=r"StandardScaler, LVQClassifier\. .*Set solver='online'"):
@@ -402,7 +345,3 @@ def test_memory_does_not_grow_with_the_stream():
     """60 batches are 307 MB; after 20 of them no more than 32 MB are added."""
     result = subprocess.run([sys.executable, "-c", MEMORY], check=True, capture_output=True, text=True)
     assert int(result.stdout) < 32 * 1024
-
-
-def test_public_name():
-    assert lvq.fit_batches is fit_batches

@@ -1,13 +1,12 @@
-"""`fit_batches` of rows with missing values: as `partial_fit` by hand, with checkpoints; errors name the row."""
+"""`fit_batches` of rows with missing values: as `partial_fit` by hand; errors name the row."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-from lvq import GLVQ, GMLVQ, GRLVQ, fit_batches
+from lvq import GLVQ, GMLVQ, fit_batches
 
 
 @pytest.fixture
@@ -22,7 +21,7 @@ def batches_of(X, y, size=130):
     return lambda: ((X[begin : begin + size], y[begin : begin + size]) for begin in range(0, len(X), size))
 
 
-@pytest.mark.parametrize("make", [GLVQ, GRLVQ, GMLVQ])
+@pytest.mark.parametrize("make", [GLVQ, GMLVQ])
 def test_it_is_partial_fit_batch_by_batch(make, gaps):
     X, y = gaps
     expected = make(random_state=3, missing="ignore")
@@ -35,7 +34,7 @@ def test_it_is_partial_fit_batch_by_batch(make, gaps):
     np.testing.assert_array_equal(model.model_.variances, expected.model_.variances)
 
 
-@pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler(), MaxAbsScaler()], ids=str)
+@pytest.mark.parametrize("scaler", [StandardScaler(), MaxAbsScaler()], ids=str)
 def test_the_first_pass_is_over_the_observed_values(scaler, gaps):
     X, y = gaps
     model = fit_batches(make_pipeline(scaler, GMLVQ(missing="ignore")), batches_of(X, y), epochs=5, batch_rows=64)
@@ -46,42 +45,13 @@ def test_the_first_pass_is_over_the_observed_values(scaler, gaps):
     assert model.score(X, y) > 0.7
 
 
-def test_same_bits_where_nothing_is_missing(rows):
-    models = [
-        fit_batches(make_pipeline(StandardScaler(), GMLVQ(missing=missing)), batches_of(*rows), batch_rows=64)
-        for missing in ("raise", "ignore")
-    ]
-    np.testing.assert_array_equal(models[0][1].prototypes_, models[1][1].prototypes_)
-    np.testing.assert_array_equal(models[0][1].omega_, models[1][1].omega_)
-
-
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_files(suffix, gaps, tmp_path):
-    X, y = gaps
-    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(kind=np.array(["x", "y", "z"])[y])
-    path = tmp_path / f"rows.{suffix}"
-    frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path, index=False)
-    settings = {"batch_rows": 64, "epochs": 3}
-    model = fit_batches(make_pipeline(StandardScaler(), GLVQ(missing="ignore")), path, target="kind", **settings)
-    other = fit_batches(make_pipeline(StandardScaler(), GLVQ(missing="ignore")), batches_of(X, y), **settings)
-    np.testing.assert_array_equal(model[1].prototypes_, other[1].prototypes_)
-    assert model.score(frame[["a", "b", "c", "d"]], frame["kind"]) > 0.7
-
-
-@pytest.mark.parametrize("model", [GLVQ(), make_pipeline(StandardScaler(), GLVQ()), SGDClassifier()], ids=str)
+@pytest.mark.parametrize("model", [GLVQ(), SGDClassifier()], ids=str)
 def test_a_model_that_needs_all_values_names_the_row(model, gaps):
     X, y = gaps
     row, column = np.argwhere(np.isnan(X[130:]))[0]
     complete = np.nan_to_num(X[:130])
     with pytest.raises(ValueError, match=rf"batch 2, row {131 + row}: the value in column {column} is nan.*'ignore'"):
         fit_batches(model, [(complete, y[:130]), (X[130:], y[130:])], classes=[0, 1, 2])
-
-
-def test_infinite_values_stay_errors(gaps):
-    X, y = gaps[0].copy(), gaps[1]
-    X[77, 2] = -np.inf
-    with pytest.raises(ValueError, match=r"batch 1, row 78: the value in column 2 is -inf, .* remove the row\.$"):
-        fit_batches(GLVQ(missing="ignore"), [(X, y)])
 
 
 def test_a_feature_without_any_value(gaps):

@@ -1,4 +1,4 @@
-"""`fit_batches` of sparse rows: as dense ones to rounding, never dense, with checkpoints."""
+"""`fit_batches` of sparse rows: as dense ones to rounding, never dense."""
 
 import subprocess
 import sys
@@ -6,11 +6,10 @@ import sys
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, LVQ1, RSLVQ, fit_batches
+from lvq import GLVQ, GMLVQ, GRLVQ, LVQ1, RSLVQ, fit_batches
 from lvq.model.relevance import Matrix
 from lvq.solvers.online import Online
 from lvq.streaming.fit_batches import groups
@@ -33,8 +32,17 @@ def batches_of(X, y, size=130, form=sparse.csr_array):
     return lambda: ((form(X[begin : begin + size]), y[begin : begin + size]) for begin in range(0, len(y), size))
 
 
-@pytest.mark.parametrize("scaler", [None, MaxAbsScaler(), StandardScaler(with_mean=False)], ids=str)
-@pytest.mark.parametrize("model", [GLVQ(), GRLVQ(), GMLVQ(relevance=Matrix(rank=3)), LOGM(), RSLVQ(), LVQ1()], ids=str)
+@pytest.mark.parametrize(
+    ("model", "scaler"),
+    [
+        (GLVQ(), None),
+        (GRLVQ(), MaxAbsScaler()),
+        (GMLVQ(relevance=Matrix(rank=3)), StandardScaler(with_mean=False)),
+        (RSLVQ(), MaxAbsScaler()),
+        (LVQ1(), None),
+    ],
+    ids=str,
+)
 def test_the_same_as_dense_rows(model, scaler, rows):
     def fitted(form):
         pipeline = type(model)(**model.get_params(deep=False)).set_params(
@@ -51,32 +59,13 @@ def test_the_same_as_dense_rows(model, scaler, rows):
         assert ours.score(rows[0], rows[1]) > 0.6
 
 
-def test_the_same_with_k_means(rows):
-    models = [
-        fit_batches(GLVQ(n_prototypes=2, random_state=0), batches_of(*rows, form=form), **SETTINGS)
-        for form in (sparse.csr_array, np.asarray)
-    ]
-    np.testing.assert_allclose(models[0].prototypes_, models[1].prototypes_, rtol=1e-6, atol=1e-9)
-
-
-@pytest.mark.parametrize("form", [sparse.csc_array, sparse.coo_matrix, sparse.csr_matrix])
+@pytest.mark.parametrize("form", [sparse.coo_matrix])
 def test_any_sparse_form_and_any_cut(form, rows):
     models = [
         fit_batches(GLVQ(random_state=0), batches_of(*rows, size, form), batch_rows=64, shuffle_rows=200)
         for size, form in ((130, form), (37, sparse.csr_array))
     ]
     np.testing.assert_array_equal(models[0].prototypes_, models[1].prototypes_)
-
-
-def test_float32_stays_float32(rows):
-    X, y = rows
-    model = fit_batches(make_pipeline(MaxAbsScaler(), GLVQ()), batches_of(X.astype(np.float32), y))
-    assert model[-1].prototypes_.dtype == np.float32
-
-
-def test_other_estimators(rows):
-    model = fit_batches(make_pipeline(MaxAbsScaler(), SGDClassifier(random_state=0)), batches_of(*rows), epochs=3)
-    assert model.score(sparse.csr_array(rows[0]), rows[1]) > 0.8
 
 
 def test_the_buffer_is_in_numbers_that_are_stored(rows, monkeypatch):
@@ -105,7 +94,6 @@ def with_value(X, row, column, value):
         (make_pipeline(MinMaxScaler(), GLVQ()), lambda X: X, "does not support sparse input"),
         (GLVQ(missing="ignore"), lambda X: X, "dense data is required"),
         (GLVQ(), lambda X: with_value(X, 5, 7, np.nan), r"batch 2, row 306: .* column 7 is nan, .* remove the row\.$"),
-        (GLVQ(missing="ignore"), lambda X: with_value(X, 5, 7, np.nan), r"batch 2, row 306: .* column 7 is nan"),
         (GLVQ(), lambda X: with_value(X, 0, 0, np.inf), r"batch 2, row 301: .* column 0 is inf"),
         (GLVQ(), lambda X: X[:, :-1], "batch 2, row 301: 29 features, but the rows before have 30"),
         (GLVQ(), lambda X: X.toarray(), "batch 2, row 301: the rows are dense, but those before are sparse"),
@@ -115,12 +103,6 @@ def test_bad_rows_name_their_place(model, change, message, rows):
     X, y = sparse.csr_array(rows[0]), rows[1]
     with pytest.raises((ValueError, TypeError), match=message):
         fit_batches(model, [(X[:300], y[:300]), (change(X[300:]), y[300:])], classes=[0, 1, 2])
-
-
-def test_sparse_after_dense_is_an_error(rows):
-    X, y = rows
-    with pytest.raises(ValueError, match="batch 2, row 301: the rows are sparse, but those before are dense"):
-        fit_batches(GLVQ(), [(X[:300], y[:300]), (sparse.csr_array(X[300:]), y[300:])], classes=[0, 1, 2])
 
 
 MEMORY = """

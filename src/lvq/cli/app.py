@@ -14,10 +14,8 @@ from lvq.cli.console import note, print_json, progress_bar, report_errors
 
 if TYPE_CHECKING:
     from lvq.reports import Report
-    from lvq.typing import JSONValue
     from lvq.workflow import PredictResult, TableOptions
 
-LARGE_PARTS = ("map", "decisions", "rejection", "explanations", "curves", "prototypes", "history", "certified")
 
 app = typer.Typer(
     help="Interpretable classifiers from a table: fit, test, predict, and reject uncertain predictions.",
@@ -43,15 +41,6 @@ def _lvq(
     ] = False,
 ) -> None:
     """Options of the program itself."""
-
-
-@contextmanager
-def _wrong_usage() -> Iterator[None]:
-    """Report an impossible model, or costs that cannot be read, as wrong usage."""
-    try:
-        yield
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
 
 
 @contextmanager
@@ -85,15 +74,6 @@ def _options(encoding: str | None, *columns: Sequence[str] | None) -> "TableOpti
     return TableOptions(features, drop, categorical, dates, marks, encoding)
 
 
-def _short(report: "Report") -> "dict[str, JSONValue]":
-    """The main results; metrics.json has all of them."""
-    return {name: value for name, value in report.to_json().items() if name not in LARGE_PARTS}
-
-
-def _predicted(result: "PredictResult") -> "dict[str, JSONValue]":
-    return {name: value for name, value in vars(result).items() if name != "frame"} | {"path": str(result.path)}
-
-
 @app.command()
 def fit(
     table: given.Tables,
@@ -104,10 +84,6 @@ def fit(
     test: given.TestTable = None,
     model: given.Model = "lvq",
     prototypes: given.Prototypes = None,
-    rank: given.Rank = None,
-    kernel: given.Kernel = None,
-    sample_prototypes: given.SamplePrototypes = False,
-    missing: given.Missing = "impute",
     max_error: given.MaxError = None,
     confidence: given.Confidence = 0.95,
     coverage: given.Coverage = None,
@@ -124,7 +100,6 @@ def fit(
     seed: given.Seed = 0,
     threads: given.Threads = None,
     force: given.Force = False,
-    json: given.Json = False,
     debug: given.Debug = False,
 ) -> None:
     """Fit a model to a table; write model, report and metrics.
@@ -137,19 +112,15 @@ def fit(
         target = _target(target, table[0], encoding)
         if out is None:
             raise typer.BadParameter("name a folder for model, report and metrics.", param_hint="'--out'")
-        if missing not in ("impute", "ignore"):
-            raise typer.BadParameter(f"--missing must be impute or ignore, got {missing!r}.")
         from lvq import workflow
         from lvq._files import check_folder
         from lvq.workflow.pipeline import read_class_weight, read_costs
         from lvq.workflow.runs import FILES
 
-        with _wrong_usage():
-            estimator = workflow.make_model(
-                model, prototypes=prototypes, rank=rank, kernel=kernel, sample_prototypes=sample_prototypes, seed=seed,
-                missing="ignore" if missing == "ignore" else "raise", class_weight=read_class_weight(class_weight),
-            )  # fmt: skip
-            cost_of = None if costs is None else read_costs(costs)
+        estimator = workflow.make_model(
+            model, prototypes=prototypes, class_weight=read_class_weight(class_weight), seed=seed
+        )
+        cost_of = None if costs is None else read_costs(costs)
         check_folder(out, FILES, force=force)
         with progress_bar() as progress, _threads(threads):
             run = workflow.fit(
@@ -158,13 +129,10 @@ def fit(
                 coverage=coverage, test_size=test_size, folds=folds, seed=seed, progress=progress,
             )  # fmt: skip
             run.write(out, force=force)
-        _show_run(run.report, {"run": str(out)}, f"{out}: model.lvq, report.html, metrics.json", json)
+        _show_run(run.report, f"{out}: model.lvq, report.html, metrics.json")
 
 
-def _show_run(report: "Report", where: "dict[str, JSONValue]", written: str, json: bool) -> None:
-    if json:
-        print_json(where | _short(report))
-        return
+def _show_run(report: "Report", written: str) -> None:
     for text in report.notes:
         note(text)
     console.show_report(report)
@@ -178,9 +146,7 @@ def predict(
     out: given.PredictionFile,
     keep: given.Keep = None,
     probabilities: given.Probabilities = False,
-    missing_mark: given.MissingMark = None,
     encoding: given.Encoding = None,
-    raw_text: given.RawText = False,
     threads: given.Threads = None,
     force: given.Force = False,
     json: given.Json = False,
@@ -199,17 +165,16 @@ def predict(
 
         with progress_bar() as progress, _threads(threads):
             result = workflow.predict(
-                model, table, out, keep=keep or (), probabilities=probabilities, missing_marks=missing_mark or (),
-                encoding=encoding, escape_formulas=not raw_text, force=force,
+                model, table, out, keep=keep or (), probabilities=probabilities, encoding=encoding, force=force,
                 progress=lambda rows: progress("Rows predicted", rows, None),
             )  # fmt: skip
-        _show_predictions(result, json)
+        if json:
+            print_json({name: value for name, value in vars(result).items() if name != "frame"} | {"path": str(out)})
+            return
+        _show_predictions(result)
 
 
-def _show_predictions(result: "PredictResult", json: bool) -> None:
-    if json:
-        print_json(_predicted(result))
-        return
+def _show_predictions(result: "PredictResult") -> None:
     for text in result.notes:
         note(text)
     console.show_predictions(result)
@@ -223,7 +188,6 @@ def validate(
     out: given.Folder = None,
     encoding: given.Encoding = None,
     force: given.Force = False,
-    json: given.Json = False,
     debug: given.Debug = False,
 ) -> None:
     """Report on a fitted model for a labelled table from elsewhere.
@@ -236,7 +200,7 @@ def validate(
 
         with _threads(None):
             found = workflow.validate(run, table, target=target, out=out, encoding=encoding, force=force)
-        _show_run(found.report, {"page": str(found.page)}, str(found.page), json)
+        _show_run(found.report, str(found.page))
 
 
 @app.command()
@@ -271,9 +235,6 @@ def compare(
         target = _target(target, table[0], encoding)
         from lvq import workflow
 
-        with _wrong_usage():
-            for name in model or ():
-                workflow.make_model(name)
         chosen = {} if not model else {"models": model}
         with progress_bar() as progress, _threads(threads):
             result = workflow.compare(
@@ -295,7 +256,6 @@ def export(
     run: given.Run,
     onnx: given.Onnx,
     force: given.Force = False,
-    json: given.Json = False,
     debug: given.Debug = False,
 ) -> None:
     """Write a run's model as ONNX."""
@@ -303,17 +263,13 @@ def export(
         from lvq import workflow
 
         path = workflow.export_run(run, onnx, force=force)
-        if json:
-            print_json({"path": str(path)})
-        else:
-            typer.echo(f"Written: {path}")
+        typer.echo(f"Written: {path}")
 
 
 @app.command()
 def demo(
     out: given.DemoFolder = Path("lvq-demo"),
     force: given.Force = False,
-    json: given.Json = False,
     debug: given.Debug = False,
 ) -> None:
     """Fit and predict on a table of breast tumours."""
@@ -322,11 +278,8 @@ def demo(
 
         with progress_bar() as progress, _threads(None):
             run, predictions = workflow.run_demo(out, force=force, progress=progress)
-        if json:
-            print_json({"run": str(out), **_short(run.report), "predictions": _predicted(predictions)})
-            return
         typer.echo(f"$ lvq fit {out}/wdbc.csv --target diagnosis --drop tumour --max-error 0.05 --out {out}\n")
-        _show_run(run.report, {}, f"{out}: model.lvq, report.html, metrics.json", False)
+        _show_run(run.report, f"{out}: model.lvq, report.html, metrics.json")
         typer.echo(f"\n$ lvq predict {out} {out}/wdbc.csv --keep tumour --out {out}/predictions.csv\n")
-        _show_predictions(predictions, False)
+        _show_predictions(predictions)
         typer.echo(f"\nNext: open {out}/report.html in a browser, or run 'lvq fit' on your own table.")

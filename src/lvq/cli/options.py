@@ -41,10 +41,8 @@ def _model(text: str) -> OptionInfo:
 
 
 # files
-Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet, Arrow or Excel file.")]
-Tables = Annotated[
-    list[Path], _argument("TABLE...", "CSV (also .gz), Parquet, Arrow or Excel file; several are joined.")
-]
+Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet or Excel file.")]
+Tables = Annotated[list[Path], _argument("TABLE...", "CSV (also .gz), Parquet or Excel file; several are joined.")]
 TestTable = Annotated[
     Path | None, typer.Option("--test", metavar="FILE", help="Test table, instead of a part of TABLE.")
 ]
@@ -55,9 +53,6 @@ PredictionFile = Annotated[Path, _needed("FILE", "Predictions: .csv, .csv.gz or 
 Onnx = Annotated[Path, _needed("FILE", "File to write.")]
 Folder = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder for the results.")]
 DemoFolder = Annotated[Path, typer.Option(metavar="RUN", help="Folder for the run.")]
-RawText = Annotated[
-    bool, typer.Option("--raw-text", help="Do not escape texts that a spreadsheet would run as formulas.")
-]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 # columns
@@ -89,15 +84,8 @@ Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add the pr
 Model = Annotated[str, _model("lvq, gmlvq, glvq, rslvq, ...")]
 Models = Annotated[list[str] | None, _model("Model to compare; may be repeated. All by default.")]
 Prototypes = Annotated[int | None, _number("Number for each class.", 1)]
-Rank = Annotated[int | None, _number("Rank of the learned matrices.", 1)]
-Kernel = Annotated[str | None, typer.Option(metavar="NAME", help="gaussian, cauchy, ..., or none.")]
-SamplePrototypes = Annotated[
-    bool,
-    typer.Option("--sample-prototypes", help="Prototypes are training rows, which model and report then publish."),
-]
 Others = Annotated[bool, typer.Option(help="Compare logistic regression, a random forest and an RBF-SVM too.")]
 PrototypeNumbers = Annotated[list[int] | None, _number("Number for each class; may be repeated.", 1)]
-Missing = Annotated[str, typer.Option(metavar="WAY", help="Missing numbers: impute, or ignore.")]
 Costs = Annotated[
     str | None, typer.Option(metavar="COSTS", help="Costs of mistakes, true:predicted, as in bad:good=5,good:bad=1.")
 ]

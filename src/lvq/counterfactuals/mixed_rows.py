@@ -7,15 +7,11 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from lvq.estimators.find_model import FoundModel
 from lvq.inspection.columns import encoded_columns
 from lvq.inspection.steps import Floats, Indices, Names, input_names, positions
 from lvq.typing import MatrixLike
-
-MOST_COMPARED = 1000  # real samples of a class that set how far apart neighbours are
-QUANTILE = 0.95  # of the distances between neighbours, up to which a sample is plausible
 
 Cells = NDArray[np.object_]
 
@@ -108,39 +104,3 @@ def lengths(units: Floats, one: Mixed, other: Mixed) -> Floats:
     """Distances between rows; a missing value is at distance 0."""
     difference = np.nan_to_num((one.numbers - other.numbers) / units)
     return np.sqrt((difference**2).sum(axis=1) + (one.categories != other.categories).sum(axis=1))
-
-
-def all_lengths(units: Floats, one: Mixed, other: Mixed) -> Floats:
-    """Distances between all rows of two tables, (n_one, n_other)."""
-    centre = np.nan_to_num(np.nanmean(other.numbers, axis=0)) if other.numbers.size else np.zeros(len(units))
-    numbers = [np.where(np.isnan(part.numbers), centre, part.numbers) / units for part in (one, other)]
-    changed = np.zeros((len(one.numbers), len(other.numbers)))
-    for ours, theirs in zip(one.categories.T, other.categories.T):
-        changed += ours[:, None] != theirs[None, :]
-    return np.sqrt(cdist(*numbers, "sqeuclidean") + changed)
-
-
-class Plausibility:
-    """Whether samples are as near to real samples of a class as these are to each other."""
-
-    def __init__(self, samples: Mixed, labels: NDArray[np.generic], units: Floats) -> None:
-        self.samples, self.labels, self.units = samples, labels, units
-        self.limits = {label: self._limit(np.flatnonzero(labels == label)) for label in np.unique(labels).tolist()}
-
-    def _limit(self, rows: Indices) -> float:
-        some = self.samples.take(rows[:: -(-len(rows) // MOST_COMPARED)])
-        if len(some.numbers) < 2:
-            return 0.0
-        between = all_lengths(self.units, some, some)
-        np.fill_diagonal(between, np.inf)
-        return float(np.quantile(between.min(axis=1), QUANTILE))
-
-    def __call__(self, changed: Mixed, labels: NDArray[np.generic]) -> NDArray[np.bool_]:
-        """Whether each changed sample of a predicted class is plausible."""
-        good = np.zeros(len(labels), dtype=np.bool_)
-        for label in np.unique(labels).tolist():
-            rows, own = np.flatnonzero(labels == label), np.flatnonzero(self.labels == label)
-            if len(own):
-                nearest = all_lengths(self.units, changed.take(rows), self.samples.take(own)).min(axis=1)
-                good[rows] = nearest <= self.limits[label] * (1 + 1e-9)
-        return good

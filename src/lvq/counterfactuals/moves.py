@@ -1,10 +1,9 @@
 """Short moves of a sample to where something is reached: another class, or an accepted prediction.
 
-`shortest_in_box` is exact for half spaces: least distance programming by non-negative least squares (Lawson and
-Hanson), or with a box the dual problem.
+`least_distance` is exact for half spaces: least distance programming by non-negative least squares (Lawson and Hanson).
 
-`pulled_in` knows only whether a move reaches what is wanted, by the predictions themselves: it is for local metrics,
-for reject options of any kind, and for any step before a model. It starts from moves that do. The boundary between the
+`pulled_in` knows only whether a move reaches what is wanted, by the predictions themselves: it is for any metric, any
+reject option and any step before a model. It starts from moves that do. The boundary between the
 sample and such a move is found by bisection, and its tangent plane by bisections from neighbouring points. The shortest
 move that is beyond all tangent planes so far is the next outer point. Where the region is convex this converges to its
 nearest point (Veinott 1967); elsewhere the result is a local optimum.
@@ -16,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize, nnls
+from scipy.optimize import nnls
 
 from lvq.inspection.steps import Floats, Indices
 
@@ -30,45 +29,23 @@ ASIDE, ALONG = 1e-6, 0.01  # distances of neighbouring points, and how far the b
 Reached = Callable[[Indices, Floats], NDArray[np.bool_]]  # whether moves of these jobs reach what is wanted
 
 
-def shortest_in_box(G: Floats, h: Floats, low: Floats, high: Floats) -> Floats | None:
-    """The shortest u with G u <= h and low <= u <= high, where low <= 0 <= high.
-
-    Where there is none: None without a box, some u in the box with one.
+def least_distance(G: Floats, h: Floats) -> Floats | None:
+    """The shortest u with G u <= h; None where there is none.
 
     Examples
     --------
-    >>> shortest_in_box(np.array([[-1.0, -1.0]]), np.array([-2.0]), np.zeros(2), np.array([0.5, 9.0])).round(4)
+    >>> least_distance(np.array([[-1.0, -1.0], [1.0, 0.0]]), np.array([-2.0, 0.5])).round(4)
     array([0.5, 1.5])
     """
     length = np.linalg.norm(G, axis=1)
-    used = length > 0
-    boxed = bool(np.isfinite(low).any() or np.isfinite(high).any())
-    if not boxed and (h[~used] < 0).any():
+    if (h[length == 0] < 0).any():
         return None
+    used = (length > 0) & (h < np.inf)
     G, h = G[used] / length[used, None], h[used] / length[used]
-    unit = float(np.abs(h).max(initial=0.0))
-    if unit == 0 or (h >= 0).all():
-        return np.zeros(len(low))
-    if not boxed:
-        return _least_distance(G, h)
-    h, low, high = h / unit, low / unit, high / unit
-
-    def dual(multipliers: Floats) -> tuple[float, Floats]:
-        u = np.clip(-multipliers @ G, low, high)
-        excess = G @ u - h
-        return -float(0.5 * (u @ u) + multipliers @ excess), -excess
-
-    options = {"maxiter": 500, "maxfun": 2000, "ftol": 1e-15, "gtol": 1e-9}
-    bounds = [(0.0, 1e6)] * len(h)
-    found = minimize(dual, np.maximum(-h, 0.0), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    return np.clip(-found.x @ G, low, high) * unit
-
-
-def _least_distance(G: Floats, h: Floats) -> Floats | None:
-    """The shortest u with G u <= h, whose rows have length 1; None where there is none."""
-    worst = int(h.argmin())
-    unit = -h[worst]
-    u = -unit * G[worst]
+    unit = -float(h.min(initial=0.0))
+    if unit == 0:
+        return np.zeros(G.shape[1])
+    u = h.min() * G[h.argmin()]
     if (G @ u <= h + 1e-12 * unit).all():
         return u
     system = np.vstack((-G.T, -h / unit))
@@ -103,16 +80,19 @@ def pulled_in(ends: Floats, reached: Reached, low: Floats, high: Floats) -> Floa
     outside = np.zeros_like(ends)
     best = bisected(outside, ends, reached)
     active = np.flatnonzero((best != 0).any(axis=1) & (ends.shape[1] <= MOST_COORDINATES))
-    crossing, planes = best.copy(), {job: np.zeros((0, ends.shape[1] + 1)) for job in active.tolist()}
+    axes = np.eye(ends.shape[1])
+    # half spaces G u <= h of each job as rows of (G, h): the box, and then the tangent planes
+    planes = [np.column_stack((np.vstack((axes, -axes)), np.append(*box))) for box in zip(high, -low)]
+    crossing = best.copy()
     for _ in range(ROUNDS):
         if not len(active):
             break
         of_active = _of_jobs(reached, active)
         normals = _normals(crossing[active], (ends - outside)[active], of_active)
         for job, normal in zip(active.tolist(), normals):
-            planes[job] = np.vstack((planes[job], np.append(normal, normal @ crossing[job])))
-            nearest = shortest_in_box(-planes[job][:, :-1], -planes[job][:, -1], low[job], high[job])
-            outside[job] = best[job] if nearest is None else nearest
+            planes[job] = np.vstack((planes[job], -np.append(normal, normal @ crossing[job])))
+            nearest = least_distance(planes[job][:, :-1], planes[job][:, -1])
+            outside[job] = best[job] if nearest is None else np.clip(nearest, low[job], high[job])
         crossing[active] = bisected(outside[active], ends[active], of_active)
         size, bound, shortest = (np.linalg.norm(moves[active], axis=1) for moves in (crossing, outside, best))
         best[active] = np.where((size < shortest)[:, None], crossing[active], best[active])

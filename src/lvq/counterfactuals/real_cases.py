@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from lvq.counterfactuals.mixed_rows import Layout, Mixed, Plausibility, lengths
+from lvq.counterfactuals.mixed_rows import Layout, Mixed, lengths
 from lvq.counterfactuals.moves import pulled_in
 from lvq.estimators.find_model import FoundModel, rejecting_layer
 from lvq.inspection.certify import checked_units, is_local
@@ -93,57 +93,44 @@ def _set_column(at: Mixed, end: Mixed, column: int, jobs: NDArray[np.bool_] | sl
     return at
 
 
-class Options(NamedTuple):
-    """What the user asks for; see `counterfactual`."""
-
-    samples: MatrixLike
-    units: ArrayLike | None
-    bounds: Mapping[str | int, tuple[float, float]]
-    immutable: Sequence[str | int]
-    max_changes: int | None
-    plausible: bool
-
-
 class Search:
     """One search: the samples, the model, and what is asked for."""
 
-    def __init__(self, model: BaseEstimator, found: FoundModel, X: MatrixLike, goal: Goal, options: Options) -> None:
+    limits: Limits
+
+    def __init__(self, model: BaseEstimator, found: FoundModel, X: MatrixLike, goal: Goal, samples: MatrixLike) -> None:
         self.model, self.found, self.goal = model, found, goal
         self.layout = Layout(found, X)
-        self.X, self.samples = self.layout.split(X), self.layout.split(options.samples)
-        self.limits = self._limits(options)
-        self.sample_labels, self.sample_accepted = predictions(model, options.samples)
-        accepted = np.flatnonzero(self.sample_accepted)
-        self.plausible = None
-        if options.plausible:
-            known = self.samples.take(accepted), self.sample_labels[accepted], self.limits.units
-            self.plausible = Plausibility(*known)
+        self.X, self.samples = self.layout.split(X), self.layout.split(samples)
+        self.sample_labels, self.sample_accepted = predictions(model, samples)
 
-    def _limits(self, options: Options) -> Limits:
-        layout, numeric, most = self.layout, self.layout.numeric, options.max_changes
-        if most is not None and (not isinstance(most, int | np.integer) or most < 1):
+    def limit(
+        self,
+        units: ArrayLike | None,
+        bounds: Mapping[str | int, tuple[float, float]],
+        immutable: Sequence[str | int],
+        max_changes: int | None,
+    ) -> None:
+        """Set what may change, as in `counterfactual`."""
+        layout, numeric = self.layout, self.layout.numeric
+        if max_changes is not None and (not isinstance(max_changes, int | np.integer) or max_changes < 1):
             raise ValueError(
-                f"max_changes of counterfactual must be a whole number of at least 1, or None, got {most!r}."
+                f"max_changes of counterfactual must be a whole number of at least 1, or None, got {max_changes!r}."
             )
-        fixed = layout.mask(options.immutable, "immutable")
-        low, high = layout.limits(options.bounds, self.samples.numbers)
-        if options.units is None:
-            units = np.nanstd(self.samples.numbers, axis=0) if self.samples.numbers.size else np.ones(len(numeric))
-            units = np.where(units > 0, units, 1.0)
+        fixed = layout.mask(immutable, "immutable")
+        low, high = layout.limits(bounds, self.samples.numbers)
+        if units is None:
+            scale = np.nanstd(self.samples.numbers, axis=0) if self.samples.numbers.size else np.ones(len(numeric))
+            scale = np.where(scale > 0, scale, 1.0)
         else:
-            units = checked_units(options.units, len(layout.names), "counterfactual")[numeric]
-        return Limits(fixed[numeric], fixed[layout.categorical], low, high, units, options.max_changes)
+            scale = checked_units(units, len(layout.names), "counterfactual")[numeric]
+        self.limits = Limits(fixed[numeric], fixed[layout.categorical], low, high, scale, max_changes)
 
     def reached(self, rows: Indices, changed: Mixed) -> NDArray[np.bool_]:
-        """Whether changed samples are predicted as wanted, and plausible where that is asked for."""
+        """Whether changed samples are predicted as wanted."""
         if not len(rows):
             return np.zeros(0, dtype=np.bool_)
-        label, accepted = predictions(self.model, self.layout.join(changed))
-        good = self.goal.take(rows).reached(label, accepted)
-        if self.plausible is not None and good.any():
-            some = np.flatnonzero(good)
-            good[some] = self.plausible(changed.take(some), label[some])
-        return good
+        return self.goal.take(rows).reached(*predictions(self.model, self.layout.join(changed)))
 
     def scores(self, rows: Indices, changed: Mixed) -> Floats:
         """Distance to the nearest wanted prototype less that to the nearest other one."""

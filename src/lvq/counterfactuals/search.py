@@ -1,9 +1,10 @@
 """Counterfactuals: a small change of a sample that gives it another class, or makes its prediction accepted.
 
-A change d of the sample costs |B d|, its length in the model's metric, with B = Omega A and A the linear map of the
-steps before the model. The change of least cost is computed as in `moves`; of all changes with the same effect on the
-model, the one of least Euclidean length in the units of X is taken. With local metrics the cost is measured in their
-mean, |B d|^2 = mean_j |B_j d|^2.
+With real samples the change is searched between the sample and these, see `real_cases`. Without, it is the smallest in
+the model's metric. A change d costs |B d|, with B = Omega A and A the linear map of the steps before the model. After a
+move y = B d the distances are D_j + 2 e_j y + |y|^2 with e_j the difference from prototype j, so a prototype is the
+nearest in an intersection of half spaces, whose shortest move is computed exactly. Of all changes that make this move,
+the one of least Euclidean length in the units of X is taken.
 
 Every result is verified by the model itself. It lies beyond the boundary by about 1e-9 of the distances.
 """
@@ -11,7 +12,7 @@ Every result is verified by the model itself. It lies beyond the boundary by abo
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from lvq.counterfactuals.moves import bisected, pulled_in, shortest_in_box
-from lvq.counterfactuals.real_cases import Goal, Options, Search, predictions
+from lvq.counterfactuals.moves import least_distance
+from lvq.counterfactuals.real_cases import Goal, Search, predictions
 from lvq.estimators.find_model import FoundModel, need_model, rejecting_layer
 from lvq.inspection.certify import is_local
 from lvq.inspection.columns import model_inputs, row_names
@@ -31,9 +32,6 @@ from lvq.typing import Labels, MatrixLike
 
 # how far beyond the boundary, relative to the distances; the next one where rounding undoes the change
 MARGINS = (1e-9, 1e-7, 1e-5, 1e-3)
-MOST_TARGETS = 8  # moves of a sample that are followed further where only predictions tell what is accepted
-REACHES = (0.3, 1.0, 3.0)  # how far along each axis, by the mean length of the moves to the prototypes
-OVERSHOOTS = (0.0, 1.0, 3.0)  # how far beyond a prototype a prediction is tried, by the distance to its rival
 
 
 class Counterfactual(NamedTuple):
@@ -65,17 +63,15 @@ def counterfactual(
     bounds: Mapping[str | int, tuple[float, float]] | None = None,
     immutable: Sequence[str | int] = (),
     max_changes: int | None = None,
-    plausible: bool = False,
 ) -> Counterfactual:
     """A small change of each sample that changes the prediction or makes it accepted.
 
-    Without `samples` it is the smallest change in the model's metric, wherever that leads: exact with one metric for
-    all prototypes, a local optimum with local metrics, which is rarely more than 5 % too long. With real `samples` it
-    is a change that a person can read: within the range of the samples or given bounds, with whole categories, through
-    any pipeline, of small length in stated units, and never longer than the one to the nearest real sample that is
-    predicted as wanted, if neither has missing values. Missing values stay missing. With a `RejectClassifier` a sample
-    is accepted where its own `accept` says so, by any measure; the change is the smallest one that was found along that
-    boundary, and within 0.01 % of the smallest one of all where the accepted region of a prototype is convex.
+    With real `samples` it is a change that a person can read: within the range of the samples or given bounds, with
+    whole categories, through any pipeline, of small length in stated units, and never longer than the one to the
+    nearest real sample that is predicted as wanted, if neither has missing values. Missing values stay missing. With a
+    `RejectClassifier` a sample is accepted where its own `accept` says so, by any measure. Without `samples` it is the
+    smallest change in the model's metric, wherever that leads, and exact; the model then needs one metric for all
+    prototypes.
 
     Parameters
     ----------
@@ -88,8 +84,8 @@ def counterfactual(
         The class to reach; with a `RejectClassifier`, as an accepted prediction. By default any class except the
         predicted one; with a `RejectClassifier` any accepted prediction, so that accepted samples stay as they are.
     samples : array-like of shape (n_real, n_features), optional
-        Real samples, best the training samples, with the columns of X. All options below need them, and so do
-        pipelines with categories or steps that are not linear.
+        Real samples, best the training samples, with the columns of X. All options below need them, and so do local
+        metrics, a `RejectClassifier`, and pipelines with categories or steps that are not linear.
     units : array-like of shape (n_features,), optional
         Length of one unit of each column, for distances; by default the standard deviations of `samples`. A changed
         category has the length 1.
@@ -100,9 +96,6 @@ def counterfactual(
         Columns that keep their values.
     max_changes : int, optional
         Most columns that change; they are chosen one after the other by their effect.
-    plausible : bool, default=False
-        Whether the result must be as near to one of `samples` that is predicted as its class as 95 % of those are to
-        each other.
 
     Returns
     -------
@@ -131,12 +124,16 @@ def counterfactual(
     goal = Goal(first, _known_classes(target, found.model.classes, len(first)), rejecting)
     done = goal.reached(first, accepted)
     if samples is not None:
-        options = Options(samples, units, bounds or {}, immutable, max_changes, plausible)
-        return _told(Counterfactual(*Search(model, found, X, goal, options).run(done)), X)
+        search = Search(model, found, X, goal, samples)
+        search.limit(units, bounds or {}, immutable, max_changes)
+        return _told(Counterfactual(*search.run(done)), X)
     given = {"units": units, "bounds": bounds, "immutable": immutable or None, "max_changes": max_changes}
-    for name, value in {**given, "plausible": plausible or None}.items():
-        if value is not None:
-            raise ValueError(f"{name} of counterfactual needs samples, real samples with the columns of X; give them.")
+    needing = [name for name, value in given.items() if value is not None]
+    needing += ["a RejectClassifier"] * rejecting + ["a model with local metrics"] * is_local(found.model)
+    if needing:
+        raise ValueError(
+            f"counterfactual needs real samples, best the training samples, for {', '.join(needing)}; give them."
+        )
     return _told(_smallest(model, found, X, goal, done), X)
 
 
@@ -183,189 +180,56 @@ def _like(X: MatrixLike, values: Floats, rows: Indices) -> MatrixLike:
 def _smallest(
     model: BaseEstimator, found: FoundModel, X: MatrixLike, goal: Goal, done: NDArray[np.bool_]
 ) -> Counterfactual:
-    geometry, values = Geometry(found, X), _numbers(X)
-    result = Counterfactual(
-        np.where(done[:, None], values, np.nan), np.where(done, 0.0, np.inf), goal.first.copy(),
-        np.where(done, 0.0, np.inf), np.ones(values.shape[1]),
-    )  # fmt: skip
-    labels = found.model.classes[found.model.labels]
-    known = not goal.rejecting and not geometry.local
-    for margin in MARGINS if known else MARGINS[:1]:
-        rows = np.flatnonzero(np.isinf(result.cost))
-        if known:
-            rows, moves = _class_moves(geometry, goal, labels, rows, margin)
-        else:
-            rows, moves = _reached_moves(model, X, geometry, goal, labels, rows)
-        if not len(rows):
-            break
-        change = geometry.changes(rows, moves)
-        changed = values[rows] + change
-        label, accepted = predictions(model, _like(X, changed, rows))
-        good = goal.take(rows).reached(label, accepted)
-        lengths = np.linalg.norm(change, axis=1), label, np.linalg.norm(moves, axis=1)
-        for old, new in zip(result, (changed, *lengths)):
-            old[rows[good]] = new[good]
-    return result
+    """The smallest changes in the metric of a model that has one."""
+    fitted, before = found.model, input_map(found, "counterfactual", clipping=False)
+    Z, values, W = model_inputs(found, X, "counterfactual"), _numbers(X), fitted.prototypes.astype(np.float64)
+    root, labels = as_matrix(fitted.matrix_of(0)), fitted.classes[fitted.labels]
+    samples, prototypes = ((rows - W.mean(axis=0)) @ root.T for rows in (Z, W))
+    B = root @ before
+    back = pseudoinverse(B)
+    label, cost = goal.first.copy(), np.where(done, 0.0, np.inf)
+    distance = cost.copy()
+    changed = np.where(done[:, None], values, np.nan)
+    for margin in MARGINS:
+        for row in np.flatnonzero(np.isinf(cost)):
+            allowed = np.flatnonzero([goal.allows(row, name) for name in labels])
+            difference = samples[row] - prototypes
+            seen = (B @ (back @ difference.T)).T  # the part that changes of X can change
+            move = _class_move(seen, (difference**2).sum(axis=1), labels, allowed, margin)
+            if move is None:
+                continue
+            change, rows = back @ move, np.array([row])
+            predicted, accepted = predictions(model, _like(X, values[rows] + change, rows))
+            if goal.take(rows).reached(predicted, accepted)[0]:
+                changed[row], label[row] = values[row] + change, predicted[0]
+                cost[row], distance[row] = np.linalg.norm(move), np.linalg.norm(change)
+    return Counterfactual(changed, distance, label, cost, np.ones(values.shape[1]))
 
 
-def _class_moves(
-    geometry: Geometry, goal: Goal, labels: Labels, rows: Indices, margin: float
-) -> tuple[Indices, Floats]:
-    """For each row that has one, the shortest move after which a prototype of an allowed class is nearest."""
-    found_rows, moves = list[np.intp](), list[Floats]()
-    for row in rows:
-        e, D = geometry.position(row)
-        free, best = np.full(e.shape[1], np.inf), None
-        for target in np.flatnonzero([goal.allows(row, label) for label in labels]):
-            others = labels != labels[target]
-            # D_t - D_j is linear in the move
-            limit = D[others] - D[target] - margin * D.max()
-            y = shortest_in_box(2 * (e[target] - e[others]), limit, -free, free)
-            if y is not None and (best is None or np.linalg.norm(y) < np.linalg.norm(best)):
-                best = y
-        if best is not None:
-            found_rows.append(row)
-            moves.append(best)
-    return np.array(found_rows, dtype=np.intp), np.array(moves)
+def _class_move(e: Floats, D: Floats, labels: Labels, allowed: Indices, margin: float) -> Floats | None:
+    """The shortest move after which a prototype of an allowed class is nearest; None where there is none."""
+    best = None
+    for target in allowed:
+        others = labels != labels[target]
+        # D_t - D_j is linear in the move
+        y = least_distance(2 * (e[target] - e[others]), D[others] - D[target] - margin * D.max())
+        if y is not None and (best is None or np.linalg.norm(y) < np.linalg.norm(best)):
+            best = y
+    return best
 
 
-def _reached_moves(
-    model: BaseEstimator, X: MatrixLike, geometry: Geometry, goal: Goal, labels: Labels, rows: Indices
-) -> tuple[Indices, Floats]:
-    """For each row that has one, the shortest move found after which the prediction is as wanted."""
-    values = _numbers(X)
+def pseudoinverse(B: LinearMap) -> LinearMap:
+    """Gives the shortest vectors whose images by B are given; sparse where B selects and scales different columns.
 
-    def accepted(owners: Indices, moves: Floats) -> NDArray[np.bool_]:
-        changed = values[owners] + geometry.changes(owners, moves)
-        return goal.take(owners).reached(*predictions(model, _like(X, changed, owners)))
-
-    owner, ends = list[np.intp](), list[Floats]()
-    for row in rows:
-        allowed = np.flatnonzero([goal.allows(row, label) for label in labels])
-        ends += (found := geometry.ends(row, allowed, labels))
-        owner += [row] * len(found)
-    owners, moves = np.array(owner, dtype=np.intp), np.array(ends)
-    if not len(owners):
-        return owners, moves
-    good = accepted(owners, moves).reshape(-1, len(OVERSHOOTS))  # the first of each prototype that is accepted
-    kept = np.flatnonzero(good & (good.cumsum(axis=1) == 1))
-    if not len(kept):
-        return owners[kept], moves[kept]
-    owners, moves = owners[kept], moves[kept]
-    straight = bisected(np.zeros_like(moves), moves, lambda jobs, y: accepted(owners[jobs], y))
-    kept = _shortest_of_each(owners, straight, MOST_TARGETS)
-    few, moves = owners[kept], moves[kept]
-    free = np.full(moves.shape, np.inf)
-    moves = pulled_in(moves, lambda jobs, y: accepted(few[jobs], y), -free, free)
-    kept = _shortest_of_each(few, moves, 1)
-    return few[kept], moves[kept]
-
-
-def _shortest_of_each(owners: Indices, moves: Floats, count: int) -> Indices:
-    """The shortest moves of each row."""
-    order = np.lexsort((np.linalg.norm(moves, axis=1), owners))
-    rank = np.arange(len(order)) - np.searchsorted(owners[order], owners[order])
-    return order[rank < count]
-
-
-class Geometry:
-    """Samples and prototypes in the space where the model measures, and the moves that changes of X can make there.
-
-    With one metric all distances depend on a move by its length and its products with the differences from the
-    prototypes, so the shortest move is a combination of these, and with few prototypes it has few coordinates.
+    Examples
+    --------
+    >>> pseudoinverse(sparse.csr_array([[0.0, 4.0, 0.0]])).toarray().tolist()
+    [[0.0], [0.25], [0.0]]
     """
-
-    def __init__(self, found: FoundModel, X: MatrixLike) -> None:
-        model, before = found.model, input_map(found, "counterfactual", clipping=False)
-        W = model.prototypes.astype(np.float64)
-        Z = model_inputs(found, X, "counterfactual") - W.mean(axis=0)
-        self._known_axes: dict[int, Floats | None] = {}
-        self.samples, self.prototypes, self.local = Z, W - W.mean(axis=0), is_local(model)
-        if not self.local:
-            root = as_matrix(model.matrix_of(0))
-            self.samples, self.prototypes = Z @ root.T, self.prototypes @ root.T
-            self.along, self.to_input = _possible_moves(root @ before)
-            return
-        self.roots = np.stack([model.matrix_of(prototype) for prototype in range(len(W))])
-        full = np.stack([dense(as_matrix(root) @ before) for root in self.roots])
-        _, back = _decomposed(_mean_root(full))
-        self.moves, self.to_input = full @ back, lambda y: y @ back.T
-
-    def position(self, row: int | np.intp) -> tuple[Floats, Floats]:
-        """Differences e_j of a sample from the prototypes along its moves y, and its distances D_j, for one metric.
-
-        After a move the distances are D_j + 2 e_j y + |y|^2.
-        """
-        difference = self.samples[row] - self.prototypes
-        e, axes = self.along(difference), self._axes(row)
-        return e if axes is None else e @ axes, (difference**2).sum(axis=1)
-
-    def towards(self, row: int | np.intp) -> Floats:
-        """The moves that end nearest to each prototype."""
-        if not self.local:
-            return -self.position(row)[0]
-        difference = self.samples[row] - self.prototypes
-        e = self.roots * difference if self.roots.ndim == 2 else np.einsum("jmn,jn->jm", self.roots, difference)
-        return np.stack([np.linalg.lstsq(C, -part, rcond=None)[0] for C, part in zip(self.moves, e)])
-
-    def _axes(self, row: int | np.intp) -> Floats | None:
-        """Axes of the coordinates of a row's moves; None where these are all possible moves."""
-        if self.local:
-            return None
-        if int(row) not in self._known_axes:
-            e = self.along(self.samples[row] - self.prototypes)
-            self._known_axes[int(row)] = np.linalg.qr(e.T)[0] if e.shape[1] > len(e) else None
-        return self._known_axes[int(row)]
-
-    def changes(self, rows: Indices, moves: Floats) -> Floats:
-        """Changes of X that make moves of some rows."""
-        axes = [self._axes(row) for row in rows]
-        return self.to_input(np.stack([move if of is None else of @ move for of, move in zip(axes, moves)]))
-
-    def ends(self, row: int | np.intp, targets: Indices, labels: Labels) -> list[Floats]:
-        """Moves to prototypes, and beyond them away from the nearest of another class."""
-        found, there = list[Floats](), self.towards(row)
-        for target in targets.tolist():
-            others = there[labels != labels[target]]
-            away = there[target] - others[((others - there[target]) ** 2).sum(axis=1).argmin()]
-            found += [there[target] + times * away for times in OVERSHOOTS]
-        if self.local:  # regions are no half spaces, and may be nearest on any side
-            reach = np.linalg.norm(there, axis=1).mean()
-            axes = np.concatenate((np.eye(there.shape[1]), -np.eye(there.shape[1])))
-            found += [times * reach * axis for axis in axes for times in REACHES]
-        return found
-
-
-def _possible_moves(B: LinearMap) -> tuple[Callable[[Floats], Floats], Callable[[Floats], Floats]]:
-    """Two functions of rows: coordinates in the model's space along the moves that changes of X can make there, and the
-    shortest changes of X that make moves."""
-    if not sparse.issparse(B) or (np.bincount(B.nonzero()[1]) > 1).any() or (np.bincount(B.nonzero()[0]) > 1).any():
-        basis, back = _decomposed(dense(B))
-        return lambda rows: rows @ basis, lambda y: y @ back.T
-    to, source = B.nonzero()  # each column of X moves the sample along an axis of its own
-    factor = np.asarray(B[to, source]).ravel()
-    kept = np.abs(factor) > np.abs(factor).max(initial=0) * max(B.shape) * np.finfo(np.float64).eps
-    to, source, factor = to[kept], source[kept], factor[kept]
-
-    def to_input(y: Floats) -> Floats:
-        change = np.zeros((len(y), B.shape[1]))
-        change[:, source] = y / factor
-        return change
-
-    return lambda rows: rows[:, to], to_input
-
-
-def _mean_root(full: Floats) -> Floats:
-    """B with B'B the mean of all B_j'B_j, with few rows."""
-    stacked = full.reshape(-1, full.shape[2]) / np.sqrt(len(full))
-    if len(stacked) < stacked.shape[1]:
-        return stacked
-    spread, axes = np.linalg.eigh(stacked.T @ stacked)
-    return np.sqrt(np.maximum(spread, 0.0))[:, None] * axes.T
-
-
-def _decomposed(B: Floats) -> tuple[Floats, Floats]:
-    """An orthonormal basis of the images of B, and the shortest vectors whose images they are."""
-    U, S, V = np.linalg.svd(B, full_matrices=False)
-    kept = S.max() * max(len(U), V.shape[1]) * np.finfo(np.float64).eps < S
-    return U[:, kept], V[kept].T / S[kept]
+    relative = max(B.shape) * np.finfo(np.float64).eps
+    if not sparse.issparse(B) or max(np.bincount(places).max(initial=0) for places in B.nonzero()) > 1:
+        return np.linalg.pinv(dense(B), rcond=relative)
+    back = sparse.csr_array(B.T)
+    kept = np.abs(back.data) > np.abs(back.data).max(initial=0) * relative
+    back.data = np.divide(1, back.data, out=np.zeros_like(back.data), where=kept)
+    return back

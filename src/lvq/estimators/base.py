@@ -19,12 +19,11 @@ from sklearn.utils import check_random_state
 
 from lvq.estimators import training as steps
 from lvq.estimators.changed_classes import with_class, without_class
-from lvq.estimators.checks import check_for_samples, check_parts
 from lvq.estimators.cross_fit import chosen_number
 from lvq.estimators.inputs import Checked, given_prototypes, is_dask, training_samples
 from lvq.estimators.parameters import estimator
 from lvq.estimators.predictions import ModelPredictions
-from lvq.estimators.specification import Parts, Specification
+from lvq.estimators.specification import Parts, Specification, check_for_samples, check_parts
 from lvq.estimators.streams import check_unchanged, next_batch, with_moments
 from lvq.estimators.tensors import floating, require_torch
 from lvq.estimators.training import Training

@@ -177,11 +177,7 @@ class LVQClassifier(CostBasedLVQ):
         return replace(part, rank="auto") if isinstance(part, Matrix) else part
 
     def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Self:
         """Fit the model to samples.
 
@@ -283,8 +279,7 @@ class LVQClassifier(CostBasedLVQ):
             sizes = np.bincount(as_numpy(samples.y), minlength=len(classes)) if samples.in_memory else None
             shapes = [self._with_form(form, sizes, classes) for form in forms]
         candidates = [Candidate(shape, replace(parts, relevance=shape._relevance())) for shape in shapes]
-        rows = choice_rows(samples.n_samples, len(classes))
-        folds = make_folds(samples, classes, groups, rows) if len(forms) > 1 or self.calibration else None
+        folds = make_folds(samples, classes, groups) if len(forms) > 1 or self.calibration else None
         self.form_, self.form_scores_ = forms[0].name, {}
         if folds is None:
             return *candidates[0], 1.0

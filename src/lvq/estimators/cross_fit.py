@@ -45,6 +45,11 @@ class Candidate(NamedTuple):
     estimator: "BaseLVQ"
     parts: Parts
 
+    @property
+    def iterations(self) -> int:
+        """Iterations of its fits in folds."""
+        return min(ITERATIONS, self.parts.max_iter)
+
 
 class Folds(NamedTuple):
     """Samples, rows to train on and rows that are left out, for each fold, and the classes."""
@@ -66,19 +71,17 @@ class Folds(NamedTuple):
         return float(np.mean([len(test) / len(train) for train, test in self.pairs]))
 
 
-def cross_fit(
-    candidates: Sequence[Candidate], folds: Folds, iterations: int = ITERATIONS, n_jobs: int | None = None
-) -> list[np.ndarray]:
+def cross_fit(candidates: Sequence[Candidate], folds: Folds, n_jobs: int | None = None) -> list[np.ndarray]:
     """Log-probabilities of the samples left out, (n_left_out, n_classes), by each candidate."""
-    jobs = (delayed(short_fit)(candidate, folds, pair, iterations) for candidate in candidates for pair in folds.pairs)
+    jobs = (delayed(short_fit)(candidate, folds, pair) for candidate in candidates for pair in folds.pairs)
     parts = Parallel(n_jobs=n_jobs, prefer="threads")(jobs)
     return [np.concatenate(parts[begin : begin + len(folds.pairs)]) for begin in range(0, len(parts), len(folds.pairs))]
 
 
-def short_fit(candidate: Candidate, folds: Folds, pair: tuple[np.ndarray, np.ndarray], iterations: int) -> np.ndarray:
+def short_fit(candidate: Candidate, folds: Folds, pair: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """Log-probabilities of the rows that are left out of a fit of few iterations."""
-    (train, test), parts = pair, replace(candidate.parts, max_runs=1)
-    parts, samples = replace(parts, max_iter=min(iterations, parts.max_iter)), ArraySamples(*folds.samples.take(train))
+    (train, test), parts = pair, replace(candidate.parts, max_runs=1, max_iter=candidate.iterations)
+    samples = ArraySamples(*folds.samples.take(train))
     with warnings.catch_warnings():  # of classes with few samples in a fold
         warnings.simplefilter("ignore", UserWarning)
         training = candidate.estimator._begin(parts, samples, folds.classes, RandomState(0))
@@ -97,15 +100,13 @@ def choice_rows(n_samples: int, n_classes: int) -> int:
     return min(n_samples, max(MAX_SAMPLES, MOST_OF_CLASS * n_classes))
 
 
-def make_folds(
-    samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None = None, most: int | None = None
-) -> Folds | None:
-    """Five folds of the samples, or of `most` of many, and fewer for few samples; None where these are too few.
+def make_folds(samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None = None) -> Folds | None:
+    """Five folds of the samples, or of some of many, and fewer for few samples; None where these are too few.
 
     Samples of a class with fewer distinct ones than folds take no part. With groups no group is in two folds. Neither
     the order of the samples, unless some are drawn, nor the unit of the features matters.
     """
-    most = choice_rows(samples.n_samples, len(classes)) if most is None else most
+    most = choice_rows(samples.n_samples, len(classes))
     if not samples.in_memory:
         if groups is not None:
             raise ValueError("groups need samples in memory, got a dask collection. Give X.compute() where it fits.")
@@ -243,7 +244,7 @@ def race(candidates: Sequence[Candidate], folds: Folds) -> tuple[list[np.ndarray
     kept = list(range(len(candidates)))
     for done, pair in enumerate(folds.pairs, start=1):
         for place in kept:
-            tables[place].append(short_fit(candidates[place], folds, pair, ITERATIONS))
+            tables[place].append(short_fit(candidates[place], folds, pair))
         if done == len(folds.pairs) or len(kept) == 1:
             continue
         seen = folds._replace(pairs=folds.pairs[:done])

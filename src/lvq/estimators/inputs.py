@@ -1,6 +1,6 @@
 """Checks of samples, labels, weights and given prototypes: every error about invalid data.
 
-Combinations of parameters are checked in `checks.py`.
+Combinations of parameters are checked in `specification.py`.
 """
 
 import sys
@@ -10,25 +10,13 @@ from typing import NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn import config_context, get_config
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from lvq.estimators.tensors import floating, is_valid, on_device, stand_in
-from lvq.model.rows import (
-    as_numpy,
-    beside,
-    canonical,
-    checked_unit_rows,
-    column_range,
-    has_float64,
-    is_sparse,
-    is_tensor,
-    largest_value,
-    like,
-    numbers,
-)
+from lvq.model import rows
 from lvq.model.samples import ArraySamples, with_values
 from lvq.typing import Argument, Array, ClassWeight, Delayed, MatrixLike
 
@@ -69,16 +57,16 @@ def by_partition(method: Callable[..., Argument]) -> Callable[..., Argument]:
 def check_samples(estimator: BaseEstimator, X: MatrixLike) -> Array:
     """Samples to predict: an array, a CSR array or a tensor, in which rows have length one if need be."""
     samples = _samples_to_predict(estimator, X)
-    return checked_unit_rows(samples, type(estimator).__name__) if estimator.model_.unit_length else samples
+    return rows.checked_unit_rows(samples, type(estimator).__name__) if estimator.model_.unit_length else samples
 
 
 def _samples_to_predict(estimator: BaseEstimator, X: MatrixLike) -> Array:
     ignores_missing = estimator.model_.variances is not None
-    if is_tensor(X):
+    if rows.is_tensor(X):
         X = floating(X, estimator.model_.dtype, type(estimator).__name__)
         if not ignores_missing and is_valid(X) and X.shape[1] == estimator.n_features_in_:
             return X
-        X = as_numpy(X)
+        X = rows.as_numpy(X)
     if _fits(X, estimator):
         return X
     samples, _ = _validated(estimator, X, "no_validation", reset=False, missing=ignores_missing)
@@ -94,7 +82,7 @@ def _fits(X: MatrixLike, estimator: BaseEstimator) -> bool:
         and len(X) > 0
         and X.shape[1] == estimator.n_features_in_
         and not hasattr(estimator, "feature_names_in_")
-        and _sum_of_squares(X) < largest_value(X.dtype, X.shape[1]) ** 2
+        and _sum_of_squares(X) < rows.largest_value(X.dtype, X.shape[1]) ** 2
     )
 
 
@@ -126,14 +114,14 @@ def _validated(
             raise
         raise ValueError(remedy) from error
     X, y = found if isinstance(found, tuple) else (found, y)
-    return canonical(X) if is_sparse(X) else X, y
+    return rows.canonical(X) if rows.is_sparse(X) else X, y
 
 
 def check_magnitude(estimator: BaseEstimator, X: Array) -> Array:
     """Raise ValueError for values that are so large that squared distances overflow."""
-    known = numbers(X)
+    known = rows.numbers(X)
     largest = float(max(np.fmax.reduce(known, axis=None, initial=0), -np.fmin.reduce(known, axis=None, initial=0)))
-    limit = largest_value(X.dtype, X.shape[1])
+    limit = rows.largest_value(X.dtype, X.shape[1])
     if largest > limit:
         raise ValueError(
             f"{type(estimator).__name__} computes squared distances, which overflow for values as large as "
@@ -150,7 +138,7 @@ def smallest_range(dtype: np.dtype) -> float:
 
 def check_range(estimator: BaseEstimator, X: Array) -> None:
     """`check_magnitude`; and raise ValueError where all samples are so close that squared distances underflow."""
-    ends = column_range(X) if is_sparse(X) else (np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0))
+    ends = rows.column_range(X) if rows.is_sparse(X) else (np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0))
     low, high = check_magnitude(estimator, np.stack(ends))  # NaN where no value is known
     spread, limit = float(np.fmax.reduce(high - low, initial=0)), smallest_range(X.dtype)
     if 0 < spread < limit:
@@ -168,7 +156,7 @@ def as_directions(estimator: BaseEstimator, X: Array) -> Array:
     """Samples as the metric takes them: rows of length one for the cosine."""
     if getattr(estimator, "metric", "euclidean") == "euclidean":
         return X
-    return checked_unit_rows(X, type(estimator).__name__)
+    return rows.checked_unit_rows(X, type(estimator).__name__)
 
 
 class Checked(NamedTuple):
@@ -189,36 +177,32 @@ def training_samples(
     device: str | None = None,
 ) -> Checked:
     """Samples, class indices and weights of mean one where the solver computes; those of weight 0 are left out."""
-    tensor = is_tensor(X) and device is not None
+    tensor = rows.is_tensor(X) and device is not None
     if tensor and not is_valid(X, smallest_range(np.dtype(np.float32 if X.element_size() == 4 else np.float64))):
         tensor = False  # the check as an array raises the error
     missing = getattr(estimator, "missing", "raise") == "ignore"
-    types = FLOATS if device is None or has_float64(device) else [np.float32]
-    with config_context(assume_finite=tensor or get_config()["assume_finite"]):
+    types = FLOATS if device is None or rows.has_float64(device) else [np.float32]
+    array = stand_in(X) if tensor else rows.as_numpy(X)
+    dense, settings = device is not None, {"assume_finite": True} if tensor else {}  # `is_valid` has looked
+    with config_context(**settings):
         given, labels = _validated(
-            estimator,
-            stand_in(X) if tensor else as_numpy(X),
-            as_numpy(y),
-            reset=reset,
-            missing=missing,
-            dense=device is not None,
-            types=types,
+            estimator, array, rows.as_numpy(y), reset=reset, missing=missing, dense=dense, types=types
         )
     if not tensor:
         check_range(estimator, given)
-    classes, index = distinct_labels(estimator, y if is_tensor(y) and y.ndim == 1 else labels)
-    weight = sample_weights(estimator.class_weight, classes, index, given, as_numpy(sample_weight))
-    rows = np.flatnonzero(weight > 0)
+    classes, index = distinct_labels(estimator, y if rows.is_tensor(y) and y.ndim == 1 else labels)
+    weight = sample_weights(estimator.class_weight, classes, index, given, rows.as_numpy(sample_weight))
+    kept = np.flatnonzero(weight > 0)
     given = as_directions(estimator, X if tensor else given)
-    if len(rows) < len(weight):
-        present, index = np.unique(as_numpy(index)[rows], return_inverse=True)
-        given, weight, classes = given[rows], weight[rows], classes[present]
+    if len(kept) < len(weight):
+        present, index = np.unique(rows.as_numpy(index)[kept], return_inverse=True)
+        given, weight, classes = given[kept], weight[kept], classes[present]
     check_classes(estimator, classes, sample_weight)
     weight = weight / weight.mean()  # only ratios count, so that the rate keeps its meaning
     if tensor:
-        index = index.to(X.device) if is_tensor(index) else beside(index, X)
-        return Checked(ArraySamples(given, index, like(weight, X)), classes, rows)
-    samples = ArraySamples(given, as_numpy(index), weight)
+        index = index.to(X.device) if rows.is_tensor(index) else rows.beside(index, X)
+        return Checked(ArraySamples(given, index, rows.like(weight, X)), classes, kept)
+    samples = ArraySamples(given, rows.as_numpy(index), weight)
     if missing:
         if np.isnan(given).all():
             raise ValueError(
@@ -226,7 +210,7 @@ def training_samples(
                 "NaN. Look at how X was read."
             )
         samples = with_values(samples)
-    return Checked(samples if device is None else samples.to(lambda part: on_device(part, device)), classes, rows)
+    return Checked(samples if device is None else samples.to(lambda part: on_device(part, device)), classes, kept)
 
 
 def samples_of_classes(
@@ -242,19 +226,19 @@ def samples_of_classes(
 ) -> ArraySamples:
     """Labelled samples in memory whose classes are known; those of weight 0 are left out."""
     name = type(estimator).__name__
-    X, labels = _validated(estimator, as_numpy(X), as_numpy(y), reset=reset, missing=missing)
+    X, labels = _validated(estimator, rows.as_numpy(X), rows.as_numpy(y), reset=reset, missing=missing)
     check_range(estimator, X)
     found, index = distinct_labels(estimator, labels)
     unknown = np.setdiff1d(found, classes)
     if len(unknown):
         raise ValueError(f"y of {name} contains {unknown.tolist()}, not among the classes {classes.tolist()}.")
     y = np.searchsorted(classes, found)[index]
-    weight = sample_weights(class_weight, classes, y, X, as_numpy(sample_weight))
+    weight = sample_weights(class_weight, classes, y, X, rows.as_numpy(sample_weight))
     keep = weight > 0
     if not keep.any():
         raise ValueError(f"{name} needs at least one sample of a weight above 0.")
     if hasattr(estimator, "model_") and estimator.model_.unit_length:
-        X = checked_unit_rows(X, name)
+        X = rows.checked_unit_rows(X, name)
     return with_values(ArraySamples(X[keep], y[keep], weight[keep]))
 
 
@@ -267,8 +251,8 @@ def distinct_labels(estimator: BaseEstimator, y: Array) -> tuple[np.ndarray, Arr
     ValueError for targets that are no classes, or of kinds that cannot be ordered, such as text and None.
     """
     try:
-        classes, index = y.unique(return_inverse=True) if is_tensor(y) else np.unique(y, return_inverse=True)
-        classes = as_numpy(classes)
+        classes, index = y.unique(return_inverse=True) if rows.is_tensor(y) else np.unique(y, return_inverse=True)
+        classes = rows.as_numpy(classes)
         # as few as give the same result: scikit-learn warns where more than half of the labels are distinct
         check_classification_targets(np.resize(classes, min(len(y), 2 * len(classes))))
     except (TypeError, ValueError) as error:
@@ -298,7 +282,7 @@ def sample_weights(
     """Weights of the samples times those of their classes, of the type of X; `index` is that of each sample's class."""
     weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
     if class_weight is not None:
-        index = as_numpy(index)
+        index = rows.as_numpy(index)
         factors = class_weights(class_weight, classes, np.bincount(index, minlength=len(classes)))
         weight = weight * factors[index].astype(X.dtype)
     with np.errstate(over="ignore"):
@@ -373,10 +357,10 @@ def first_missing(X: MatrixLike) -> str:
     'The first is in row 1, counted from 0, column 1.'
     """
     try:
-        if is_sparse(X):
-            rows, columns, values = X.tocoo().row, X.tocoo().col, X.tocoo().data
+        if rows.is_sparse(X):
+            every, columns, values = X.tocoo().row, X.tocoo().col, X.tocoo().data
             place = int(np.flatnonzero(~np.isfinite(values))[0])
-            row, column = int(rows[place]), int(columns[place])
+            row, column = int(every[place]), int(columns[place])
         else:
             row, column = (int(part[0]) for part in np.nonzero(~np.isfinite(np.asarray(X, dtype=np.float64))))
     except (TypeError, ValueError, IndexError):  # text, or none
@@ -405,7 +389,7 @@ def _remedy(estimator: BaseEstimator, message: str, X: MatrixLike) -> str | None
     if "contains NaN" not in message or not hasattr(estimator, "missing"):
         return None
     found = " ".join(part for part in (message.splitlines()[0], first_missing(X)) if part)
-    if is_sparse(X):
+    if rows.is_sparse(X):
         return f"{found} {name} takes sparse rows of finite numbers only; correct or remove the row."
     fill = "Fill them first, for example by sklearn.impute.SimpleImputer in a pipeline"
     if not hasattr(estimator, "_relevance") or getattr(estimator._relevance(), "smooth", True):  # else it is refused

@@ -54,9 +54,8 @@ class LVQ1(KohonenLVQ):
     True
     """
 
-    # more drives out the prototypes of classes that overlap: on standardised vehicle 0.60 correct, with 0.1 and 100
-    # 0.25
-    _rate: ClassVar[float] = 0.05
+    # a larger rate or more epochs drive out the prototypes of classes that overlap: on standardised vehicle 0.60
+    # correct, with 0.1 and 100 0.25
     max_iter: int = 40
 
     def _cost(self) -> WinnerRule:

@@ -45,9 +45,8 @@ def in_words(*options: str) -> str:
 PARAMETERS: dict[str, tuple[str, str]] = {
     "n_prototypes": (
         'int, dict or "auto"',
-        'Prototypes per class: one number for all, or a dict class -> number. "auto" chooses 1, 2, 3, 5, 10 or 20 by '
-        "the log-loss of samples left out of short fits. None, of LVQClassifier alone, is the number "
-        "of the form, or 1 where a relevance is given.",
+        'Prototypes per class: one number, or a dict class -> number. "auto" chooses by the log-loss of samples '
+        "left out of short fits. None, of LVQClassifier alone, is that of the form, or 1 where a relevance is given.",
     ),
     "init": (
         '{"kmeans", "means", "samples", "random"}, array or (array, labels)',
@@ -87,8 +86,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "xi": ("float", "Steepness of the cost, in units of one over the data's spread (the mean smallest distance)."),
     "alpha": (
         "float",
-        "Weight of the regulariser that draws the nearest own prototype to the sample, in units of one over the data's "
-        "spread.",
+        "Weight of the regulariser that draws the nearest own prototype to the sample, in the units of `xi`.",
     ),
     "window": ("float", "Relative width of the window around the midplane of two prototypes."),
     "epsilon": ("float", "Fraction of the rate when both nearest prototypes are of the sample's class."),
@@ -106,21 +104,18 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         '{"auto", "lbfgs", "adam", "online"} or solver',
         "How to learn: by L-BFGS on all samples, which needs no rate; by Adam on mini-batches; or sample by sample, as "
         'the papers do. "auto" is lbfgs, or online where a part has no gradient; for sparse X of 16,384 features or '
-        "more, whose prototypes lbfgs would hold more than 20 times, it is online, or adam for relevances. Objects "
-        'such as ``Adam(learning_rate=0.01)`` or ``LBFGS(device="cuda")`` have parameters of their own. `partial_fit` '
-        "is always online.",
+        'more it is online, or adam for relevances. Objects such as ``LBFGS(device="cuda")`` have parameters of their '
+        "own. `partial_fit` is always online.",
     ),
     "cost_matrix": (
         "array-like of shape (n_classes, n_classes), optional",
         "Cost of predicting the column's class for a sample of the row's class: a factor of each sample's cost by the "
-        "class of its nearest other prototype, and with the cross-entropy of each class's part in it. With lbfgs and "
-        "adam.",
+        "class of its nearest other prototype, and with the cross-entropy of each class's part in it. Not online.",
     ),
     "cost": (
         f"{in_words(*COSTS)} or Cost",
-        "The cost to minimise; see the classes of these names. Objects of "
-        "`lvq.model.costs`, such as ``LOGMCost(xi=2)``, have parameters of their own; an object of your own needs "
-        "`value_and_derivative`.",
+        "The cost to minimise; see the classes of these names. Objects of `lvq.model.costs`, such as "
+        "``LOGMCost(xi=2)``, have parameters of their own; an object of your own needs `value_and_derivative`.",
     ),
     "estimator": (
         "LVQClassifier, optional",

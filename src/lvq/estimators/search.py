@@ -14,21 +14,12 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import Tags
 
 from lvq.estimators.base import unchanged_on_error
-from lvq.estimators.checks import check_parts
 from lvq.estimators.classifier import FORMS, LVQClassifier
-from lvq.estimators.cross_fit import (
-    ITERATIONS,
-    Candidate,
-    Folds,
-    Scores,
-    choose,
-    cross_fit,
-    group_folds,
-    log_likelihoods,
-)
+from lvq.estimators.cross_fit import Candidate, Folds, Scores, choose, cross_fit, group_folds, log_likelihoods
 from lvq.estimators.inputs import training_samples
 from lvq.estimators.parameters import estimator, one_of
 from lvq.estimators.predictions import ModelPredictions
+from lvq.estimators.specification import check_parts
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import Matrix, Scale, Structured
 from lvq.model.rows import as_numpy, canonical_order
@@ -113,11 +104,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     verbose: bool = False
 
     def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Self:
         """Choose by cross-validation, then fit on all samples.
 
@@ -175,7 +162,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     def _scores(self, candidates: Sequence[Candidate], folds: Folds) -> tuple[Scores, list[float]]:
         """Scores of the candidates, and the temperatures of their probabilities."""
         y, weight, number = folds.known
-        tables = cross_fit(candidates, folds, ITERATIONS, self.n_jobs)
+        tables = cross_fit(candidates, folds, self.n_jobs)
         given = [1.0 if candidate.estimator.calibration is None else None for candidate in candidates]
         judged = [log_likelihoods(table, y, weight, temperature) for table, temperature in zip(tables, given)]
         temperatures = [temperature for _, temperature in judged]
@@ -287,7 +274,7 @@ def _fold_score(scorer: Callable[..., float], candidate: Candidate, folds: Folds
     """The score of a candidate in a fold; a scorer of the user need not support weights where all are one."""
     (train, test), (X, y, weight) = folds.pairs[number], folds.samples.take(slice(None))
     labels = folds.classes[y]
-    short = clone(candidate.estimator).set_params(calibration=None, max_iter=min(ITERATIONS, candidate.parts.max_iter))
+    short = clone(candidate.estimator).set_params(calibration=None, max_iter=candidate.iterations)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = short.fit(X[train], labels[train], weight[train])

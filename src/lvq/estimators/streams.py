@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from lvq.estimators.checks import PENALTIES, check_for_samples
 from lvq.estimators.inputs import check_classes, is_dask, samples_of_classes
-from lvq.estimators.specification import Parts
+from lvq.estimators.specification import PENALTIES, Parts, check_for_samples
 from lvq.estimators.training import Training, metric_for
 from lvq.model.links import Kernel
 from lvq.model.metrics import LocalMetric

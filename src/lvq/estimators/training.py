@@ -11,11 +11,10 @@ import numpy as np
 
 from lvq.estimators.specification import Parts
 from lvq.model.costs import CrossEntropyCost, SoftCost
-from lvq.model.directions import sample_space
 from lvq.model.importance import feature_importances
 from lvq.model.links import Identity, Kernel, Link
 from lvq.model.metrics import Metric
-from lvq.model.objective import Objective, Params
+from lvq.model.objective import Objective, Params, Problem, sample_space
 from lvq.model.observed import Observed
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import DataScale, Matrix, Structured
@@ -26,15 +25,7 @@ from lvq.model.structure import Structure
 from lvq.solvers import adam, lbfgs, online
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
-from lvq.solvers.problem import Problem
-from lvq.solvers.state import (
-    Report,
-    Result,
-    TrainingState,
-    new_statistics,
-    spread_of,
-    stretched,
-)
+from lvq.solvers.state import Report, Result, TrainingState, new_statistics, spread_of, stretched
 
 MEANS = ("means", "kmeans")  # starts that are means of samples
 

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lvq.estimators.find_model import need_model
 from lvq.inspection.columns import model_inputs
-from lvq.inspection.local_bounds import LocalBounds, ratio
+from lvq.inspection.local_bounds import local_radius, ratio
 from lvq.inspection.steps import Floats, LinearMap, as_matrix, input_map
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import as_numpy
@@ -82,7 +82,7 @@ def certified_radius(model: BaseEstimator, X: MatrixLike, norm: float = 2, *, un
     D = fitted.distances(Z)
     tolerance, D = _rounding(fitted, Z, D), D.astype(np.float64)
     if is_local(fitted):
-        return LocalBounds(fitted, Z, D, tolerance, before, norm).radius()
+        return local_radius(fitted, Z, D, tolerance, before, norm)
     return _shared_radius(fitted, D, tolerance, before, norm)
 
 

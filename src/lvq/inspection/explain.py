@@ -11,6 +11,9 @@ contributes v_l g_l. Contributions go back through the steps from the last to th
 - a ColumnTransformer is handled block by block;
 - any other step is refused.
 
+Where the probabilities are softmax(-(xi/T) d_c), with d_c the distance to the nearest prototype of class c, the
+contributions times xi/T are the evidence: log-odds of each column for the label against the rival's class.
+
 With a `CostClassifier` the label is the class with the least expected cost, D+ is the distance to its nearest
 prototype and D- that to the nearest of the other classes; the sum is negative where the costs override.
 """
@@ -27,7 +30,7 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import FunctionTransformer
 
-from lvq.estimators.find_model import decides_by_cost, need_model, rejecting_layer
+from lvq.estimators.find_model import FoundModel, decides_by_cost, need_model, rejecting_layer
 from lvq.inspection.columns import Cells, input_cells, input_values, model_inputs, row_names
 from lvq.inspection.steps import (
     Floats,
@@ -48,6 +51,10 @@ from lvq.typing import JSONValue, Labels, MatrixLike
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+LARGEST_LOGARITHM = 700.0  # whose exponential is a number
+MAX_SHOWN = 5  # samples of an explanation in a notebook,
+SHOWN_FEATURES = 8  # and features of each
+
 
 class InputExplanation(NamedTuple):
     """Why each sample got its label, in the columns of the input; all arrays of numbers have one row per sample."""
@@ -61,6 +68,21 @@ class InputExplanation(NamedTuple):
     contributions: Floats  # (n_samples, n_columns), of sum D- - D+; positive: for the label
     inputs: MatrixLike  # the samples as they were given
     prototype_values: Cells | None  # (n_prototypes, n_columns) in the units of X; None where a step has no inverse
+    rival_label: Labels  # class of the rival
+    # (n_samples, n_columns), of sum log P(label)/P(rival_label); None where the probabilities are another function
+    evidence: Floats | None
+
+    def __repr__(self) -> str:
+        what = "contributions" if self.evidence is None else "evidence"
+        return f"InputExplanation({what} of {len(self.feature_names)} columns, {len(self.label)} samples; see .table())"
+
+    def _repr_html_(self) -> str | None:
+        found = _frame(self._lines(MAX_SHOWN, SHOWN_FEATURES))
+        if isinstance(found, list) or found.empty:
+            return None  # the short text is shown instead
+        page = found.drop(columns=["certainty", "winner", "rival"]).to_html(index=False, float_format="{:.3g}".format)
+        left = len(self.label) - MAX_SHOWN
+        return page + (f"<p>and {left} more samples, see <code>table()</code></p>" if left > 0 else "")
 
     def table(self, n_features: int | None = None) -> DataFrame | list[dict[str, JSONValue]]:
         """A line for each sample and feature, with values in the units of X; the largest contributions first.
@@ -75,24 +97,29 @@ class InputExplanation(NamedTuple):
         table : DataFrame, or list of dict where pandas is not installed
             Columns: `sample` (the name of the row in the table's index, or its number), `label`, `certainty`, `winner`
             and `rival` (numbers of prototypes), `feature`, its `value` in the sample, `winner_value` and `rival_value`
-            (None where a step before the model has no inverse), `contribution` (to D- - D+) and `fraction`, the
-            contribution divided by the sum of the absolute contributions of the sample.
+            (None where a step before the model has no inverse). With evidence then `evidence`, log-odds for the label
+            against the rival's class, and `odds`, its exponential: the factor by which the feature multiplies the odds.
+            Otherwise `contribution` (to D- - D+) and `fraction`, the contribution divided by the sum of the absolute
+            contributions of the sample.
         """
         if n_features is not None and n_features < 1:
             raise ValueError(f"n_features of table must be at least 1, or None for all features, got {n_features!r}.")
-        names = row_names(self.inputs, len(self.label))
-        lines = [line for sample, name in enumerate(names) for line in self._lines(sample, name, n_features)]
-        try:
-            import pandas as pd
-        except ImportError:
-            return lines
-        return pd.DataFrame(lines)
+        return _frame(self._lines(None, n_features))
 
-    def _lines(self, sample: int, name: JSONValue, n_features: int | None) -> Iterator[dict[str, JSONValue]]:
+    def _lines(self, n_samples: int | None, n_features: int | None) -> list[dict[str, JSONValue]]:
+        names = row_names(self.inputs, len(self.label))[:n_samples]
+        return [line for sample, name in enumerate(names) for line in self._of_sample(sample, name, n_features)]
+
+    def _of_sample(self, sample: int, name: JSONValue, n_features: int | None) -> Iterator[dict[str, JSONValue]]:
         row, winner, rival = self.contributions[sample], int(self.winner[sample]), int(self.rival[sample])
+        evidence = None if self.evidence is None else self.evidence[sample]
         total = float(np.abs(row).sum()) or 1.0
         values, known = input_cells(self.inputs, sample), self.prototype_values
         for k in np.argsort(-np.abs(row), kind="stable")[:n_features].tolist():
+            if evidence is None:
+                amounts = {"contribution": float(row[k]), "fraction": float(row[k]) / total}
+            else:
+                amounts = {"evidence": float(evidence[k]), "odds": float(np.exp(min(evidence[k], LARGEST_LOGARITHM)))}
             yield {
                 "sample": name,
                 "label": self.label.tolist()[sample],
@@ -103,13 +130,46 @@ class InputExplanation(NamedTuple):
                 "value": values[k],
                 "winner_value": None if known is None else known[winner, k],
                 "rival_value": None if known is None else known[rival, k],
-                "contribution": float(row[k]),
-                "fraction": float(row[k]) / total,
+                **amounts,
             }
+
+
+def odds_text(log_odds: float) -> str:
+    """Odds for people.
+
+    Examples
+    --------
+    >>> odds_text(0.0), odds_text(3.17), odds_text(-1.2)
+    ('1 : 1', '23.8 : 1', '1 : 3.32')
+    """
+    size = f"{np.exp(min(abs(log_odds), LARGEST_LOGARITHM)):.3g}"
+    return f"{size} : 1" if log_odds >= 0 else f"1 : {size}"
+
+
+def factor_text(evidence: float) -> str:
+    """The factor that evidence puts on the odds.
+
+    Examples
+    --------
+    >>> factor_text(1.17), factor_text(-0.5)
+    ('× 3.22', '× 0.607')
+    """
+    return f"× {np.exp(min(evidence, LARGEST_LOGARITHM)):.3g}"
+
+
+def _frame(lines: list[dict[str, JSONValue]]) -> DataFrame | list[dict[str, JSONValue]]:
+    try:
+        import pandas as pd
+    except ImportError:
+        return lines
+    return pd.DataFrame(lines)
 
 
 def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
     """Winner, rival, certainty and the contribution of each input column, for each sample.
+
+    For models whose probabilities are softmax(-(xi/T) d_c), such as `LVQClassifier`, the contributions are evidence
+    too: log-odds for the predicted class against the rival's, which sum to the log-odds of the prediction exactly.
 
     Parameters
     ----------
@@ -124,7 +184,8 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
     Returns
     -------
     explanation : InputExplanation
-        Named tuple of `label`, `certainty`, `winner`, `rival`, `feature_names` and `contributions`, by columns of X.
+        Named tuple of `label`, `certainty`, `winner`, `rival`, `feature_names` and `contributions`, by columns of X;
+        `evidence` is None for models whose log-odds are no sum over features.
         Each row of the contributions has the sum D- - D+, the squared distance to the rival less that to the winner;
         positive contributions are for the label, negative ones for the rival's class. Its method `table` is the same
         with the values of sample, winner and rival in the units of X, a line for each sample and feature.
@@ -159,13 +220,28 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
     model, Z = found.model, dense(model_inputs(found, X))  # the result is dense as well
     by_cost = np.searchsorted(model.classes, estimator.predict(X)) if decides_by_cost(estimator) else None
     of_model = model.explain(Z, by_cost)
-    parts = [_back(found.steps, _parts(model, Z, nearest)) for nearest in (of_model.rival, of_model.winner)]
-    contributions = parts[0].contributions - parts[1].contributions
+    contributions = contributions_between(found, Z, of_model.winner, of_model.rival)
     names = input_names(found.steps[0] if found.steps else found.estimator)
     reject, reaching = rejecting_layer(estimator, X)
-    certainty = of_model.certainty if reject is None else reject.certainty(reaching)
-    nearest = of_model.label, certainty, of_model.winner, of_model.rival
-    return InputExplanation(*nearest, names, contributions, X, input_values(found, model.prototypes))
+    scale = model.log_odds_scale
+    return InputExplanation(
+        label=of_model.label,
+        certainty=of_model.certainty if reject is None else reject.certainty(reaching),
+        winner=of_model.winner,
+        rival=of_model.rival,
+        feature_names=names,
+        contributions=contributions,
+        inputs=X,
+        prototype_values=input_values(found, model.prototypes),
+        rival_label=model.classes[model.labels[of_model.rival]],
+        evidence=None if scale is None else scale * contributions,
+    )
+
+
+def contributions_between(found: FoundModel, Z: NDArray[np.floating], winner: Indices, rival: Indices) -> Floats:
+    """Contribution of each input column to D- - D+, for samples as they reach the model and given prototypes."""
+    far, near = (_back(found.steps, _parts(found.model, Z, nearest)) for nearest in (rival, winner))
+    return far.contributions - near.contributions
 
 
 class _Parts(NamedTuple):

@@ -8,14 +8,11 @@ S = B_k'B_k - B_j'B_j. Each of these is a length below which f stays positive, a
   phi(t) = t c - t^2 g'(I - t S)^-1 g. So f(d) <= 0 needs |d|_2^2 >= phi(t) for every t; the largest is computed. By the
   S-lemma that is the exact distance, so with one prototype per class the radius is exact. As |d|_1 >= |d|_2 it holds
   for l_1, and divided by sqrt(n) for l_inf.
-- all norms: f(d) >= c - 2 |g|_q |d| - kappa |d|^2 with d'S d <= kappa |d|^2, which is positive while
-  |d| < c/(|g|_q + sqrt(|g|_q^2 + kappa c)). kappa <= L_k^2, with L_k the norm of B_k from l_p to l_2.
-- all norms: roots of distances are Lipschitz, |B_j d|_2 <= L_j |d|: the root of D_j stays above that of D_k while
-  |d| < (sqrt(D_j) - sqrt(D_k))/(L_j + L_k).
+- l_1 and l_inf: f(d) >= c - 2 |g|_q |d| - kappa |d|^2 with d'S d <= kappa |d|^2, which is positive while
+  |d| < c/(|g|_q + sqrt(|g|_q^2 + kappa c)).
 
-The last two need no decomposition of S. They are computed for all pairs first. The exact bound is then computed for the
-rival with the smallest of them and for those that could still be nearer. S is decomposed for one pair of metrics at a
-time and never stored. Where all B_j select and scale features (sparse maps), S is diagonal and nothing is decomposed.
+S is decomposed for one pair of metrics at a time and never stored. Where all B_j select and scale features (sparse
+maps), S is diagonal and nothing is decomposed.
 """
 
 from __future__ import annotations
@@ -29,21 +26,21 @@ from scipy import sparse
 from lvq.inspection.steps import Floats, Indices, LinearMap, as_matrix
 from lvq.model.prototype_model import PrototypeModel
 
-SLACK = 1 + 1e-5  # the exact bound may be below the fast ones by rounding; such rivals are computed too
-
 
 def ratio(value: Floats, scale: Floats) -> Floats:
     """value/scale; where the scale is 0 nothing can change the sign of the value."""
     return np.divide(value, scale, out=np.where(value > 0, np.inf, 0.0), where=scale > 0)
 
 
-class LocalBounds:
-    """Lower bounds of the radius of samples in a model with several metrics.
+def local_radius(
+    model: PrototypeModel, Z: NDArray, D: Floats, tolerance: Floats, before: LinearMap, norm: float
+) -> Floats:
+    """For each sample the smallest bound over the rivals, each the largest over the prototypes of its class.
 
     Parameters
     ----------
     model : PrototypeModel
-        The model.
+        A model with several metrics.
     Z : ndarray of shape (n_samples, n_features)
         Samples as they reach the model.
     D : ndarray of shape (n_samples, n_prototypes)
@@ -55,67 +52,35 @@ class LocalBounds:
     norm : {1, 2, inf}
         Norm of the perturbation.
     """
+    W = model.prototypes.astype(np.float64)
+    roots = [as_matrix(model.matrix_of(prototype)) for prototype in range(len(W))]
+    full = [root @ before for root in roots]
 
-    def __init__(
-        self, model: PrototypeModel, Z: NDArray, D: Floats, tolerance: Floats, before: LinearMap, norm: float
-    ) -> None:
-        self.Z, self.D, self.tolerance, self.norm = Z.astype(np.float64), D, tolerance[:, 0], norm
-        self.W, self.group = model.prototypes.astype(np.float64), model.group
-        self.roots = [as_matrix(model.matrix_of(first)) for first in np.unique(self.group, return_index=True)[1]]
-        self.full = [root @ before for root in self.roots]
-        self.lipschitz = [operator_norm(B, norm) for B in self.full]
-        self.own = model.labels == model.labels[D.argmin(axis=1)][:, None]  # prototypes of the predicted class
+    def slope(rows: Indices, j: int) -> Floats:
+        """Half the gradient of a distance by the pipeline's input."""
+        return (Z[rows] - W[j]) @ roots[j].T @ full[j]
 
-    def radius(self) -> Floats:
-        """For each sample the smallest bound over the rivals, each the largest over the prototypes of its class."""
-        lower = np.where(self.own, np.inf, 0.0)
-        for prototype, rival in permutations(range(len(self.W)), 2):
-            rows = np.flatnonzero(self.own[:, prototype] & ~self.own[:, rival])
-            if len(rows):
-                lower[rows, rival] = np.maximum(lower[rows, rival], self._fast(rows, prototype, rival))
-        first = (np.arange(len(self.W)) == lower.argmin(axis=1)[:, None]) & ~self.own
-        radius = self._exact(first)
-        return np.minimum(radius, self._exact(~first & ~self.own & (lower < SLACK * radius[:, None])))
+    own = model.labels == model.labels[D.argmin(axis=1)][:, None]  # prototypes of the predicted class
+    best = np.where(own, np.inf, 0.0)
+    for prototype, rival in permutations(range(len(W)), 2):
+        rows = np.flatnonzero(own[:, prototype] & ~own[:, rival])
+        if len(rows):
+            value = np.maximum(D[rows, rival] - D[rows, prototype] - tolerance[rows, 0], 0.0)
+            bound = _bound(value, slope(rows, rival) - slope(rows, prototype), full[prototype], full[rival], norm)
+            best[rows, rival] = np.maximum(best[rows, rival], bound)
+    return best.min(axis=1)
 
-    def _exact(self, wanted: NDArray[np.bool_]) -> Floats:
-        """As `radius`, with the exact bounds of the wanted samples (rows) and rivals (columns) alone."""
-        best = np.where(wanted, 0.0, np.inf)
-        for prototype, rival in permutations(range(len(self.W)), 2):
-            rows = np.flatnonzero(self.own[:, prototype] & wanted[:, rival])
-            if len(rows):
-                best[rows, rival] = np.maximum(best[rows, rival], self._pair(rows, prototype, rival))
-        return best.min(axis=1)
 
-    def _pair(self, rows: Indices, own: int, rival: int) -> Floats:
-        """The best bound of some samples."""
-        sigma, axes = difference_axes(self.full[self.group[own]], self.full[self.group[rival]])
-        value, slope = self._difference(rows, own, rival)
-        bound = distance_to_quadric(value, slope if axes is None else slope @ axes, sigma)
-        if self.norm == 2:
-            return bound
-        kappa = curvature(sigma, slope.shape[1], self.norm, diagonal=axes is None)
-        bound /= 1 if self.norm == 1 else np.sqrt(slope.shape[1])
-        return np.maximum(bound, self._fast(rows, own, rival, kappa))
-
-    def _fast(self, rows: Indices, own: int, rival: int, kappa: float = np.inf) -> Floats:
-        """The bounds without a decomposition."""
-        here, there = self.lipschitz[self.group[own]], self.lipschitz[self.group[rival]]
-        value, slope = self._difference(rows, own, rival)
-        steep = np.linalg.norm(slope, ord={1: np.inf, 2: 2, np.inf: 1}[self.norm], axis=1)
-        curved = ratio(value, steep + np.sqrt(steep**2 + min(here**2, kappa) * value))
-        # sqrt(a) - sqrt(b) = (a - b)/(sqrt(a) + sqrt(b)), without the cancellation
-        gap = ratio(value, np.sqrt(self.D[rows, rival]) + np.sqrt(self.D[rows, own]))
-        return np.maximum(curved, ratio(gap, np.full(len(gap), here + there)))
-
-    def _difference(self, rows: Indices, own: int, rival: int) -> tuple[Floats, Floats]:
-        """c and g of each sample."""
-        value = np.maximum(self.D[rows, rival] - self.D[rows, own] - self.tolerance[rows], 0.0)
-        return value, self._slopes(rows, rival) - self._slopes(rows, own)
-
-    def _slopes(self, rows: Indices, prototype: int) -> Floats:
-        """Half the gradient of the distance by the pipeline's input."""
-        group = self.group[prototype]
-        return (self.Z[rows] - self.W[prototype]) @ self.roots[group].T @ self.full[group]
+def _bound(c: Floats, g: Floats, F: LinearMap, G: LinearMap, norm: float) -> Floats:
+    """The best bound of some samples for one prototype, with the map F, and one rival, with G."""
+    sigma, axes = difference_axes(F, G)
+    exact = distance_to_quadric(c, g if axes is None else g @ axes, sigma)
+    if norm == 2:
+        return exact
+    kappa = curvature(sigma, g.shape[1], norm, diagonal=axes is None)
+    steep = np.linalg.norm(g, ord=np.inf if norm == 1 else 1, axis=1)
+    curved = ratio(c, steep + np.sqrt(steep**2 + kappa * c))
+    return np.maximum(curved, exact / (1 if norm == 1 else np.sqrt(g.shape[1])))
 
 
 def difference_axes(F: LinearMap, G: LinearMap) -> tuple[Floats, Floats | None]:
@@ -169,27 +134,6 @@ def distance_to_quadric(c: Floats, g: Floats, sigma: Floats) -> Floats:
         low, high = np.where(rising, u, low), np.where(rising, high, u)
     empty = (c > 0) & (top == 0) & (low > 1 - 1e-12)  # phi is unbounded
     return np.where(empty, np.inf, np.sqrt(best))
-
-
-def operator_norm(B: LinearMap, norm: float) -> float:
-    """The largest |B d|_2 with |d|_p = 1; for p = inf, where that is hard to compute, an upper bound.
-
-    Examples
-    --------
-    >>> operator_norm(np.array([[3.0, 0.0], [0.0, 4.0]]), 1.0)
-    4.0
-    """
-    if sparse.issparse(B):
-        squares = _squares(B)
-        return float(np.sqrt(squares.sum() if norm == np.inf else squares.max()))
-    columns = np.linalg.norm(B, axis=0)
-    if norm == 1:
-        return float(columns.max())
-    spectral = float(np.linalg.norm(B, ord=2))
-    if norm == 2:
-        return spectral
-    rows = np.linalg.norm(np.abs(B).sum(axis=1))
-    return float(min(np.sqrt(B.shape[1]) * spectral, columns.sum(), rows))
 
 
 def curvature(sigma: Floats, n_features: int, norm: float, *, diagonal: bool) -> float:

@@ -116,8 +116,7 @@ class LocallyProjected(Prepared):
         if by_distance.touched is not None and namespace(X) is np:
             by_image, by_matrix = self._by_group(X, cache, by_distance)
         else:  # on a GPU the number of samples of a group would have to be read back
-            of_images = self._by_all if by_distance.touched is None else self._by_touched
-            by_image, by_sample = of_images(cache, by_distance)
+            by_image, by_sample = self._by_all(cache, by_distance.whole(self.P.shape[0]))
             by_matrix = (by_sample.reshape(X.shape[0], -1).T @ X).reshape(self.R.shape)
         by_prototype = []
         for k, part in enumerate(self.parts):
@@ -125,27 +124,15 @@ class LocallyProjected(Prepared):
             by_prototype.append(by_image[part] @ self.R[k])
         return 2 * namespace(X).concatenate(by_prototype, 0), 2 * by_matrix
 
-    def _by_all(self, Z: Array, by_distance: DistanceGradient) -> tuple[Array, Array]:
+    def _by_all(self, Z: Array, slope: Array) -> tuple[Array, Array]:
         """Half the gradient by the images of the prototypes, (M, m), and of the samples, (N, K, m)."""
         by_image, by_sample = [], []
         for k, part in enumerate(self.parts):
-            within, P = DistanceGradient(by_distance.value[:, part]), self.P[part]
+            within, P = DistanceGradient(slope[:, part]), self.P[part]
             by_image.append(within.column_sums(len(P))[:, None] * P - within.scatter(Z[:, k], len(P)))
             by_sample.append(within.value.sum(1)[:, None] * Z[:, k] - within.gather(P))
         xp = namespace(Z)
         return xp.concatenate(by_image, 0), xp.stack(by_sample, 1)
-
-    def _by_touched(self, Z: Array, by_distance: DistanceGradient) -> tuple[Array, Array]:
-        """The same for tensors where few prototypes of a sample count: their differences, added where they belong."""
-        touched, value = by_distance.touched, by_distance.value
-        assert touched is not None
-        by_image, by_sample = zeros(self.P.shape, Z), zeros(Z.shape, Z)
-        group, every = beside(self.metric.group, Z)[touched], beside(np.arange(Z.shape[0]), Z)
-        for k in range(touched.shape[1]):
-            pairs = (Z[every, group[:, k]] - self.P[touched[:, k]]) * value[:, k, None]
-            by_sample[every, group[:, k]] += pairs  # each sample has one place here
-            by_image.index_add_(0, touched[:, k], pairs, alpha=-1)
-        return by_image, by_sample
 
     def _by_group(self, X: Array, Z: np.ndarray, by_distance: DistanceGradient) -> tuple[np.ndarray, np.ndarray]:
         """Half the gradients by the images of the prototypes and by the matrices, by the pairs of each group alone."""

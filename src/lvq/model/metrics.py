@@ -22,21 +22,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
-from lvq.model.rows import (
-    as_numpy,
-    beside,
-    clipped,
-    dense,
-    first_argmin,
-    is_sparse,
-    is_tensor,
-    namespace,
-    row_squares,
-    scaled_columns,
-    squared,
-    take_columns,
-    zeros,
-)
+from lvq.model import rows
 from lvq.typing import Array
 
 DENSE = 2**19  # products up to which a dense matrix is faster than the overhead of a sparse one
@@ -64,22 +50,22 @@ def nearest_pair(scores: Array, y: Array, labels: Array) -> NearestPair:
     >>> int(pair.own[0]), int(pair.other[0]), float(pair.d_plus[0]), float(pair.d_minus[0])
     (0, 1, 3.0, 1.0)
     """
-    if namespace(scores) is np:
+    if rows.namespace(scores) is np:
         runs = [0, *(np.flatnonzero(y[1:] != y[:-1]) + 1).tolist(), len(y)]
         if len(y) >= LONG * len(runs):
             own, d_plus = _own_by_run(scores, y, labels, runs)
             other = scores.argmin(axis=1)
-            return NearestPair(own, other, d_plus, take_columns(scores, other))
+            return NearestPair(own, other, d_plus, rows.take_columns(scores, other))
     mine, infinity = y[:, None] == labels[None, :], float("inf")
-    xp = namespace(scores)
-    own = first_argmin(np.where(mine, scores, infinity) if xp is np else scores.masked_fill(~mine, infinity))
-    d_plus = take_columns(scores, own)
+    xp = rows.namespace(scores)
+    own = rows.first_argmin(np.where(mine, scores, infinity) if xp is np else scores.masked_fill(~mine, infinity))
+    d_plus = rows.take_columns(scores, own)
     if xp is np:
         np.putmask(scores, mine, infinity)
     else:
         scores.masked_fill_(mine, infinity)
-    other = first_argmin(scores)
-    return NearestPair(own, other, d_plus, take_columns(scores, other))
+    other = rows.first_argmin(scores)
+    return NearestPair(own, other, d_plus, rows.take_columns(scores, other))
 
 
 def class_starts(labels: Array) -> np.ndarray:
@@ -91,7 +77,7 @@ def class_starts(labels: Array) -> np.ndarray:
     >>> class_starts(np.array([0, 0, 2])).tolist()
     [0, 2]
     """
-    return np.flatnonzero(np.diff(as_numpy(labels), prepend=-1))
+    return np.flatnonzero(np.diff(rows.as_numpy(labels), prepend=-1))
 
 
 def nearest_by_class(scores: Array, starts: np.ndarray) -> Array:
@@ -105,11 +91,11 @@ def nearest_by_class(scores: Array, starts: np.ndarray) -> Array:
     """
     counts = np.diff(starts, append=scores.shape[1])
     if (counts == counts[0]).all():
-        index = first_argmin(scores.reshape(-1, int(counts[0]))).reshape(-1, len(counts))
+        index = rows.first_argmin(scores.reshape(-1, int(counts[0]))).reshape(-1, len(counts))
     else:
         parts = [scores[:, start : start + count] for start, count in zip(starts.tolist(), counts.tolist())]
-        index = namespace(scores).stack([first_argmin(part) for part in parts], 1)
-    return index + beside(starts, scores)
+        index = rows.namespace(scores).stack([rows.first_argmin(part) for part in parts], 1)
+    return index + rows.beside(starts, scores)
 
 
 def _own_by_run(
@@ -124,14 +110,14 @@ def _own_by_run(
         mine = scores[begin:end, low:high]
         nearest = mine.argmin(axis=1)
         own[begin:end] = nearest + low
-        d_plus[begin:end] = take_columns(mine, nearest)
+        d_plus[begin:end] = rows.take_columns(mine, nearest)
         mine[...] = np.inf
     return own, d_plus
 
 
 def fused_kernels(array: Array) -> ModuleType | None:
     """The module of GPU kernels where this array can use them, else None: float32 on CUDA, with Triton installed."""
-    if not is_tensor(array) or not array.is_cuda or array.element_size() != 4:
+    if not rows.is_tensor(array) or not array.is_cuda or array.element_size() != 4:
         return None
     if find_spec("triton") is None or sys.modules["torch"].version.hip is not None:  # AMD has no TF32 passes
         return None
@@ -154,58 +140,57 @@ class DistanceGradient(NamedTuple):
         """Sum over the samples, (count,)."""
         if self.touched is None:
             return self.value.sum(0)
-        if namespace(self.value) is np:
+        if rows.namespace(self.value) is np:
             return np.bincount(self.touched.ravel(), self.value.ravel(), count).astype(self.value.dtype, copy=False)
-        return zeros((count,), self.value).index_add_(0, self.touched.reshape(-1), self.value.reshape(-1))
+        return rows.zeros((count,), self.value).index_add_(0, self.touched.reshape(-1), self.value.reshape(-1))
 
-    def gather(self, rows: Array) -> Array:
+    def gather(self, images: Array) -> Array:
         """S rows: for each sample the sum of the prototypes' rows times their derivatives."""
         if self.touched is None:
-            return self.value @ rows
-        if namespace(self.value) is np:
-            return self._factor(rows.shape[0], rows.shape[1]) @ rows
-        return sum(self.value[:, k, None] * rows[self.touched[:, k]] for k in range(self.touched.shape[1]))
+            return self.value @ images
+        if rows.namespace(self.value) is np:
+            return self._factor(images.shape[0], images.shape[1]) @ images
+        return sum(self.value[:, k, None] * images[self.touched[:, k]] for k in range(self.touched.shape[1]))
 
-    def scatter(self, rows: Array, count: int) -> Array:
+    def scatter(self, images: Array, count: int) -> Array:
         """S' rows: for each prototype the sum of the samples' rows times their derivatives."""
         if self.touched is None:
-            return self.value.T @ rows
-        if namespace(self.value) is np:
-            return dense(self._factor(count, rows.shape[1]).T @ rows)
-        total = zeros((count, rows.shape[1]), rows)
+            return self.value.T @ images
+        if rows.namespace(self.value) is np:
+            return rows.dense(self._factor(count, images.shape[1]).T @ images)
+        total = rows.zeros((count, images.shape[1]), images)
         for k in range(self.touched.shape[1]):
-            total.index_add_(0, self.touched[:, k], self.value[:, k, None] * rows)
+            total.index_add_(0, self.touched[:, k], self.value[:, k, None] * images)
         return total
 
-    def scatter_all(self, rows: Array, count: int) -> tuple[Array, Array]:
+    def scatter_all(self, images: Array, count: int) -> tuple[Array, Array]:
         """`scatter` and `column_sums` in one."""
-        kernels = self._kernels(rows)
+        kernels = self._kernels(images)
         if kernels is not None:
-            return kernels.scatter(rows, self.touched, self.value, count)
-        return self.scatter(rows, count), self.column_sums(count)
+            return kernels.scatter(images, self.touched, self.value, count)
+        return self.scatter(images, count), self.column_sums(count)
 
-    def differences(self, rows: Array, others: Array) -> Array:
+    def differences(self, images: Array, others: Array) -> Array:
         """sum_j s_ij (rows_i - others_j) for each sample i."""
-        kernels = self._kernels(rows)
+        kernels = self._kernels(images)
         if kernels is not None:
-            return kernels.differences(rows, others, self.touched, self.value)
-        result = self.value.sum(1)[:, None] * rows
+            return kernels.differences(images, others, self.touched, self.value)
+        result = self.value.sum(1)[:, None] * images
         result -= self.gather(others)
         return result
 
-    def _kernels(self, rows: Array) -> Array:
+    def _kernels(self, images: Array) -> Array:
         """The GPU kernels for two touched prototypes a sample; None elsewhere."""
-        return fused_kernels(rows) if self.touched is not None and self.touched.shape[1] == 2 else None
+        return fused_kernels(images) if self.touched is not None and self.touched.shape[1] == 2 else None
 
     def whole(self, count: int) -> Array:
         """dE/dD as one matrix, (N, count)."""
         if self.touched is None:
             return self.value
-        if namespace(self.value) is not np:
-            return zeros((self.value.shape[0], count), self.value).scatter_add_(1, self.touched, self.value)
-        whole, samples = np.zeros((len(self.value), count), dtype=self.value.dtype), np.arange(len(self.value))
-        for touched, value in zip(self.touched.T, self.value.T):
-            whole[samples, touched] += value
+        samples, kinds = self.value.shape
+        whole, every = rows.zeros((samples, count), self.value), rows.beside(np.arange(samples), self.value)
+        for k in range(kinds):
+            whole[every, self.touched[:, k]] += self.value[:, k]
         return whole
 
     def _factor(self, count: int, columns: int) -> np.ndarray | sparse.csr_array:
@@ -257,9 +242,9 @@ def squared_distances(X: Array, W: Array) -> Array:
     [[25.0, 1.0]]
     """
     D = X @ (-2 * W.T)
-    D += row_squares(X)[:, None]
-    D += row_squares(W)
-    return clipped(D)
+    D += rows.row_squares(X)[:, None]
+    D += rows.row_squares(W)
+    return rows.clipped(D)
 
 
 class SharedPrototypes(Prepared):
@@ -268,7 +253,7 @@ class SharedPrototypes(Prepared):
     def __init__(self, metric: "SharedMetric", W: Array, R: Array | None) -> None:
         self.metric, self.W, self.R = metric, W, R
         self.P = metric.project(W, R)
-        self.squares = row_squares(self.P)
+        self.squares = rows.row_squares(self.P)
         self.columns = 0 if R is None else 3 * self.P.shape[1]
 
     @cached_property
@@ -278,7 +263,7 @@ class SharedPrototypes(Prepared):
 
     def _products(self, Z: Array) -> Array:
         """-2 z'p for all pairs."""
-        if not is_sparse(Z):
+        if not rows.is_sparse(Z):
             return Z @ self.folded
         products = Z @ self.P.T  # a factor of the product, not of the prototypes, which may be larger than the samples
         products *= -2
@@ -289,8 +274,8 @@ class SharedPrototypes(Prepared):
         Z = self.metric.project(X, self.R)
         D = self._products(Z)
         D += self.squares
-        D += row_squares(Z)[:, None]
-        return clipped(D), Z
+        D += rows.row_squares(Z)[:, None]
+        return rows.clipped(D), Z
 
     def nearest_pair(self, X: Array, y: Array, labels: Array) -> tuple[NearestPair, Array]:
         """As `Prepared.nearest_pair`; of |z - p|^2 only |p|^2 - 2 z'p differs between prototypes."""
@@ -300,8 +285,10 @@ class SharedPrototypes(Prepared):
             return NearestPair(*kernels.search(Z, self.P, self.squares, y, labels)), Z
         scores = self._products(Z)
         scores += self.squares
-        pair, lengths = nearest_pair(scores, y, labels), row_squares(Z)
-        return pair._replace(d_plus=clipped(pair.d_plus + lengths), d_minus=clipped(pair.d_minus + lengths)), Z
+        pair, lengths = nearest_pair(scores, y, labels), rows.row_squares(Z)
+        return pair._replace(
+            d_plus=rows.clipped(pair.d_plus + lengths), d_minus=rows.clipped(pair.d_minus + lengths)
+        ), Z
 
     def pullback(self, X: Array, cache: Array, by_distance: DistanceGradient) -> tuple[Array, Array | None]:
         """Gradient by the prototypes and by R."""
@@ -367,7 +354,7 @@ class Diagonal(SharedMetric):
 
     def project(self, X: Array, R: Array) -> Array:
         """z_l = sqrt(lambda_l) x_l."""
-        return scaled_columns(X, R**0.5)
+        return rows.scaled_columns(X, R**0.5)
 
     def back(
         self, X: Array, W: Array, R: Array, Z: Array, P: Array, by_distance: DistanceGradient
@@ -375,7 +362,7 @@ class Diagonal(SharedMetric):
         """dE/dw_j = -2 lambda sum_i s_ij (x_i - w_j); dE/dlambda = sum_ij s_ij (x_i - w_j)^2."""
         pulled, columns = by_distance.scatter_all(X, W.shape[0])
         weighted = columns[:, None] * W
-        by_relevance = by_distance.value.sum(1) @ squared(X) + (W * (weighted - 2 * pulled)).sum(0)
+        by_relevance = by_distance.value.sum(1) @ rows.squared(X) + (W * (weighted - 2 * pulled)).sum(0)
         return 2 * R * (weighted - pulled), by_relevance
 
 

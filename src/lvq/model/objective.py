@@ -1,4 +1,4 @@
-"""metric -> link -> cost -> pullback: value and gradient of all costs.
+"""What is minimised: metric -> link -> cost -> pullback, the value and the gradient of all costs.
 
 The objective is the weighted mean of the samples' costs. Parameters are plain arrays; the width of a kernel enters by
 its logarithm, so that any real number is allowed. Rows are taken in blocks, so that memory stays bounded whatever the
@@ -8,22 +8,52 @@ Counted in flops for N samples, M prototypes, n features and m rows of Omega, ma
 2NMn (plain) or 2N(2mn + Mm) (matrix) in matrix products: the images, their products with the prototypes, and dOmega.
 The pullback touches two prototypes a sample and is a scatter of 2N rows, O(Nn), not a second N x M product. Soft costs
 touch every prototype and need that second product.
+
+Batch solvers see a `Problem`, the objective as a function of free parameters, which are unconstrained and of order one:
+prototypes in units of the data's spread from a centre, the relevance rule's own free form in one over the unit of the
+features, and the logarithm of a learned width.
+
+Few samples of many features are trained in coordinates of their span, `sample_space`. A step of training moves
+prototypes along differences of samples and prototypes, and changes Omega by products with these. So prototypes that
+start in the span of the samples stay there, and the rows of Omega stay in its directions. With orthonormal rows Q of
+the span, x = c + Q'a and w = c + Q'b, distances are |Omega (x - w)| = |Omega Q' (a - b)|. Training with a for x, b for
+w and Omega Q' for Omega has the same products, hence the same values and the same steps but for rounding; only the
+steps of Adam, which are scaled for each coordinate, depend on the axes.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import numpy as np
+from scipy.linalg import qr
+
 from lvq.model.costs import CostOrRule, MarginCost, WindowRule, WinnerRule
 from lvq.model.links import Kernel, Link
-from lvq.model.metrics import DistanceGradient, Metric
-from lvq.model.rows import as_columns, beside, is_sparse, is_tensor, like, take_along
+from lvq.model.local_metrics import LocalMahalanobis
+from lvq.model.metrics import DistanceGradient, Euclidean, Mahalanobis, Metric
+from lvq.model.relevance import DataScale, Relevance
+from lvq.model.rows import (
+    as_columns,
+    beside,
+    has_missing,
+    is_sparse,
+    like,
+    namespace,
+    row_squares,
+    take_along,
+    unit_rows,
+)
 from lvq.model.samples import ArraySamples, Block, Map
 from lvq.typing import Array
 
-GPU_BYTES = 2**30  # that one evaluation may take on a GPU, where a call costs as much for few samples as for many
-CACHE_BYTES = 4 * 2**20  # bytes of one block's products: small enough to stay in a processor's cache
 MIN_ROWS = 128  # of one block, at least: less is not worth a thread's call
+SPARSE_SCORES = 2**23  # distances of a block of sparse samples
+MAX_LOG_WIDTH = 300.0  # largest absolute logarithm of a learned width: its square must neither overflow nor vanish
+WIDE = 2  # features for each sample from which training is in the span; below, the coordinates cost more than they save
+MIN_FEATURES = 64  # with fewer nothing is saved, and a weight must be a number of copies, which are more samples
+OUTSIDE = 1e4  # largest part of a row outside of the span, in units of the type's epsilon, that is rounding
+ONE = DataScale(1.0, 1)
 
 
 class Params(NamedTuple):
@@ -66,17 +96,6 @@ class Objective:
     cost: CostOrRule
     labels: Array
 
-    def linked(self, params: Params) -> Link:
-        """The link at the present width."""
-        if params.width is None or not isinstance(self.link, Kernel):
-            return self.link
-        return self.link.with_width(params.width)
-
-    def value_and_gradient(self, params: Params, X: Array, y: Array, weight: Array) -> tuple[Array, Params]:
-        """Mean cost and its gradient."""
-        total = self.total(params, ArraySamples(X, y, weight / weight.sum()))
-        return total.value, total.gradient
-
     def total(self, params: Params, samples: ArraySamples, mapping: Map = map) -> PartialSum:
         """Weighted sum of the costs and its gradient, over blocks of samples."""
         block = BlockObjective(self, params)
@@ -98,7 +117,9 @@ class BlockObjective:
     def __init__(self, objective: Objective, params: Params) -> None:
         assert not isinstance(objective.cost, WinnerRule | WindowRule)
         self.objective, self.params, self.cost = objective, params, objective.cost
-        self.link, self.labels = objective.linked(params), objective.labels
+        self.link, self.labels = objective.link, objective.labels
+        if params.width is not None and isinstance(self.link, Kernel):
+            self.link = self.link.with_width(params.width)
         self.prepared = objective.metric.prepare(params.prototypes, params.relevance)
 
     def __reduce__(self) -> "tuple[Callable[..., BlockObjective], tuple[Objective, Params]]":
@@ -134,9 +155,158 @@ class BlockObjective:
 
     def rows(self, samples: ArraySamples) -> int:
         """Rows to take at a time; a function of the sizes alone, so that sums do not depend on threads."""
-        itemsize, count = samples.dtype.itemsize, len(self.labels)
-        if is_tensor(self.labels):
-            return max(MIN_ROWS, GPU_BYTES // (itemsize * (4 * count + self.prepared.columns + 48)))
+        columns = len(self.labels) + self.prepared.columns
         if samples.in_memory and is_sparse(samples.X):  # the gradient of each block is as large as all prototypes
-            return max(MIN_ROWS, GPU_BYTES // (4 * itemsize * (4 * count + self.prepared.columns + 48)))
-        return max(MIN_ROWS, CACHE_BYTES // (itemsize * (count + self.prepared.columns)))
+            return max(MIN_ROWS, SPARSE_SCORES // columns)
+        return max(MIN_ROWS, samples.block_rows(columns))
+
+
+# -- free parameters ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The objective of free parameters.
+
+    Parameters
+    ----------
+    objective : Objective
+        Metric, link, cost and labels.
+    relevance : Relevance
+        How the metric's parameters are constrained and penalised.
+    unit : float
+        Length by which prototypes are measured.
+    scale : DataScale
+        Variance of a feature and number of samples: what a ridge is measured in.
+    fixed_prototypes : bool
+        Whether prototypes stay where they are: their gradient is 0.
+    centre : array of shape (n_features,), optional
+        Where prototypes have length one, the point that samples and prototypes are relative to: a prototype is then
+        v/|v| for its free parameters v, less the centre.
+    """
+
+    objective: Objective
+    relevance: Relevance
+    unit: float = 1.0
+    scale: DataScale = ONE
+    fixed_prototypes: bool = False
+    centre: Array | None = None
+
+    @property
+    def feature_unit(self) -> float:
+        """Typical deviation of a feature: the metric's free parameters are multiplied by it."""
+        return float(np.sqrt(self.scale.variance))
+
+    def free(self, params: Params) -> Params:
+        """Free parameters of a model."""
+        relevance = None if params.relevance is None else self.relevance.free(params.relevance) * self.feature_unit
+        width = None if params.width is None else np.log(params.width)
+        W = params.prototypes if self.centre is None else params.prototypes + self.centre
+        return Params(W / self.unit, relevance, width)
+
+    def params(self, free: Params) -> Params:
+        """The model of free parameters."""
+        relevance = None if free.relevance is None else self.relevance.constrained(free.relevance / self.feature_unit)
+        width = None if free.width is None else _width(free.width)
+        W = free.prototypes * self.unit if self.centre is None else unit_rows(free.prototypes) - self.centre
+        return Params(W, relevance, width)
+
+    def value_and_gradient(self, free: Params, samples: ArraySamples, mapping: Map = map) -> tuple[Array, Params]:
+        """Mean cost plus penalty, and the gradient by the free parameters."""
+        params = self.params(free)
+        total = self.objective.total(params, samples, mapping)
+        value, gradient = total.value, total.gradient
+        by_relevance = gradient.relevance
+        if by_relevance is not None:
+            assert free.relevance is not None
+            penalty = self.relevance.penalty(params.relevance, self.scale)
+            if penalty is not None:
+                value, by_relevance = value + penalty[0], by_relevance + penalty[1]
+            own = free.relevance / self.feature_unit
+            by_relevance = self.relevance.pull_back(own, params.relevance, by_relevance) / self.feature_unit
+        by_prototypes = gradient.prototypes * (0.0 if self.fixed_prototypes else self.unit)
+        if self.centre is not None:
+            by_prototypes = _along_sphere(free.prototypes * self.unit, by_prototypes)
+        return value, Params(by_prototypes, by_relevance, gradient.width)
+
+
+def _along_sphere(V: Array, by_prototypes: Array) -> Array:
+    """The gradient by v of a function of w = v/|v|: (I - w w') g/|v|."""
+    W = unit_rows(V)
+    inward = (by_prototypes * W).sum(1)[:, None] * W
+    return (by_prototypes - inward) / row_squares(V)[:, None] ** 0.5
+
+
+def _width(logarithm: Array | float) -> Array | float:
+    if isinstance(logarithm, float):
+        return float(np.exp(np.clip(logarithm, -MAX_LOG_WIDTH, MAX_LOG_WIDTH)))
+    xp = namespace(logarithm)
+    return xp.exp(xp.clip(logarithm, -MAX_LOG_WIDTH, MAX_LOG_WIDTH))
+
+
+# -- the span of the samples -------------------------------------------------------------------------------------------
+
+
+class SampleSpace(NamedTuple):
+    """A centre (n,) and orthonormal rows (r, n) that span all samples from it."""
+
+    centre: np.ndarray
+    rows: np.ndarray
+
+    def samples(self, samples: ArraySamples) -> ArraySamples:
+        """The samples in coordinates of the span."""
+        return ArraySamples(_images(samples.X - self.centre, self.rows), samples.y, samples.weight)
+
+    def inside(self, params: Params) -> Params | None:
+        """Parameters in coordinates of the span; None where they are not in it."""
+        moved = params.prototypes - self.centre
+        W, R = _inside(moved, self.rows), None
+        if params.relevance is not None:
+            R = _inside(params.relevance, self.rows)
+        if W is None or (R is None) != (params.relevance is None):
+            return None
+        return Params(W, R, params.width)
+
+    def outside(self, params: Params) -> Params:
+        """Parameters in features."""
+        W, R = params.prototypes, params.relevance
+        return Params(
+            self.centre + (W @ self.rows).astype(W.dtype),
+            None if R is None else (R @ self.rows).astype(R.dtype),
+            params.width,
+        )
+
+
+def sample_space(samples: ArraySamples, metric: Metric) -> SampleSpace | None:
+    """The span of the samples, where they have 64 features and twice their number, and no axis counts more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.RandomState(0).normal(size=(5, 100))
+    >>> samples = ArraySamples(X, np.arange(5), np.ones(5))
+    >>> space = sample_space(samples, Euclidean())
+    >>> space.samples(samples).X.shape, bool(np.allclose(space.outside(space.inside(Params(X))).prototypes, X))
+    ((5, 5), True)
+    """
+    if not samples.in_memory or not isinstance(samples.X, np.ndarray) or has_missing(samples.X):
+        return None
+    if type(metric) not in (Euclidean, Mahalanobis, LocalMahalanobis) or samples.n_features < max(
+        MIN_FEATURES, WIDE * samples.n_samples
+    ):
+        return None
+    centre = samples.centre()
+    basis, _ = qr((samples.X - centre).T.astype(np.float64), mode="economic", overwrite_a=True, check_finite=False)
+    return SampleSpace(centre, np.ascontiguousarray(basis.T))
+
+
+def _images(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return (values @ rows.T).astype(values.dtype)
+
+
+def _inside(values: np.ndarray, rows: np.ndarray) -> np.ndarray | None:
+    """Coordinates of vectors, the last axis; None where they have parts outside of the span."""
+    found = _images(values, rows)
+    rest = np.abs(values - found @ rows).max(initial=0)
+    largest = np.abs(values).max(initial=0)
+    return found if rest <= OUTSIDE * float(np.finfo(values.dtype).eps) * float(largest) else None

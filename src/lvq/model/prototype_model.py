@@ -19,47 +19,12 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lvq.model import storage
+from lvq.model import rows, scores, storage
 from lvq.model.links import Identity, Link
 from lvq.model.local_metrics import PARAMETER_AXES, LocalDiagonal
 from lvq.model.metrics import Diagonal, Euclidean, LocalMetric, Mahalanobis, Metric, SharedMetric
 from lvq.model.observed import Observed, ObservedPrototypes
-from lvq.model.rows import (
-    as_numpy,
-    block_rows,
-    canonical,
-    checked_unit_rows,
-    clipped,
-    dense,
-    first_argmin,
-    has_missing,
-    is_sparse,
-    is_tensor,
-    largest_value,
-    like,
-    namespace,
-    numbers,
-    require_complete,
-    rounded_centre,
-    row_squares,
-    shifted,
-)
 from lvq.model.samples import Map
-from lvq.model.scores import (
-    STEEP_APART,
-    DecisionRule,
-    Nearest,
-    class_distances,
-    class_log_probabilities,
-    class_probabilities,
-    class_scores,
-    make_largest,
-    mean_apart,
-    nearest,
-    posterior,
-    relative_similarity,
-    tempered,
-)
 from lvq.typing import Array
 
 ARRAYS = ("prototypes", "labels", "classes", "relevance", "importances", "variances")
@@ -134,7 +99,7 @@ class PrototypeModel:
     metric: Metric = field(default_factory=Euclidean)
     relevance: np.ndarray | None = None
     link: Link = field(default_factory=Identity)
-    decision: DecisionRule = field(default_factory=DecisionRule)
+    decision: scores.DecisionRule = field(default_factory=scores.DecisionRule)
     importances: np.ndarray | None = None
     feature_names: tuple[str, ...] | None = None
     variances: np.ndarray | None = None
@@ -182,6 +147,14 @@ class PrototypeModel:
         if not isinstance(self.metric, LocalMetric):
             return np.zeros(len(self.prototypes), dtype=np.intp)
         return self.metric.group
+
+    @property
+    def log_odds_scale(self) -> float | None:
+        """xi/T of a model with log-odds (xi/T) (D- - D+), a sum over features; None where they are another function."""
+        rule = self.decision
+        if not rule.log_probabilities or rule.xi is None or not isinstance(self.link, Identity):
+            return None
+        return rule.xi / rule.temperature
 
     @property
     def has_weights(self) -> bool:
@@ -233,12 +206,11 @@ class PrototypeModel:
             )
         classes, index = np.unique(names, return_inverse=True)
         order = np.argsort(index, kind="stable")
-        W = checked_unit_rows(W, "PrototypeModel") if metric == "cosine" else W
+        W = rows.checked_unit_rows(W, "PrototypeModel") if metric == "cosine" else W
         given = cls(W[order], index[order], classes, unit_length=metric == "cosine")
-        apart = mean_apart(given.distances(given.prototypes[:MOST_APART]))
-        return replace(
-            given, decision=DecisionRule(xi=STEEP_APART / apart if apart > 0 else 1.0, log_probabilities=True)
-        )
+        apart = scores.mean_apart(given.distances(given.prototypes[:MOST_APART]))
+        xi = scores.STEEP_APART / apart if apart > 0 else 1.0
+        return replace(given, decision=scores.DecisionRule(xi=xi, log_probabilities=True))
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The model as named arrays without objects, for any format that stores arrays; see `from_arrays`."""
@@ -265,7 +237,7 @@ class PrototypeModel:
         """A point near the prototypes that samples are taken relative to; None where they are near the origin."""
         W = self.prototypes
         low, high = W.min(axis=0), W.max(axis=0)
-        centre = rounded_centre(W.mean(axis=0), low, high)
+        centre = rows.rounded_centre(W.mean(axis=0), low, high)
         spread = np.maximum(high - centre, centre - low).max()
         return centre if np.abs(centre).max() > FAR * spread else None
 
@@ -283,10 +255,10 @@ class PrototypeModel:
 
     def _scores(self, X: Array) -> tuple[Array, Array]:
         """Squared distances but for a constant of each row, and the samples relative to the centre."""
-        folded = self._folded if self._centre is None or not is_sparse(X) else self._folded_at(None)
-        if is_tensor(X):
-            centre = None if folded.centre is None else like(folded.centre, X)
-            folded = Folded(centre, like(folded.columns, X), like(folded.offset, X))
+        folded = self._folded if self._centre is None or not rows.is_sparse(X) else self._folded_at(None)
+        if rows.is_tensor(X):
+            centre = None if folded.centre is None else rows.like(folded.centre, X)
+            folded = Folded(centre, rows.like(folded.columns, X), rows.like(folded.offset, X))
         V = X if folded.centre is None else X - folded.centre
         scores = V @ folded.columns
         scores += folded.offset
@@ -299,17 +271,17 @@ class PrototypeModel:
         finite numbers, with rows of unit length where the model is one of directions; where it ignores missing values,
         NaN marks one.
         """
-        if self.variances is not None and has_missing(X):
+        if self.variances is not None and rows.has_missing(X):
             return self._observed_distances(X)
         W, R = self._parameters(X)
         if type(self.metric) not in FOLDABLE:
-            centre = 0 if self._centre is None or is_sparse(X) else like(self._centre, X)
-            return self.metric.prepare(W - centre, R).distances(shifted(X, centre))[0]
+            centre = 0 if self._centre is None or rows.is_sparse(X) else rows.like(self._centre, X)
+            return self.metric.prepare(W - centre, R).distances(rows.shifted(X, centre))[0]
         scores, V = self._scores(X)
-        winner = first_argmin(scores)
+        winner = rows.first_argmin(scores)
         assert isinstance(self.metric, SharedMetric)
-        scores += row_squares(self.metric.project(V, R))[:, None]
-        return _with_winner(clipped(scores), winner)
+        scores += rows.row_squares(self.metric.project(V, R))[:, None]
+        return _with_winner(rows.clipped(scores), winner)
 
     @cached_property
     def _observed(self) -> ObservedPrototypes:
@@ -327,8 +299,8 @@ class PrototypeModel:
     def _parameters(self, X: Array) -> tuple[Array, Array | None]:
         """Prototypes and parameters of the metric, as tensors like X where it is one."""
         W, R = self.prototypes, self.relevance
-        if is_tensor(X):
-            return like(W.copy(), X), None if R is None else like(R.copy(), X)
+        if rows.is_tensor(X):
+            return rows.like(W.copy(), X), None if R is None else rows.like(R.copy(), X)
         return W, R
 
     def images(self, X: Array) -> Array:
@@ -338,7 +310,7 @@ class PrototypeModel:
                 f"images needs one metric for all prototypes; this model has {type(self.metric).__name__}, one for "
                 "each group of prototypes."
             )
-        require_complete(X, "transform")
+        rows.require_complete(X, "transform")
         return self.metric.project(X, self._parameters(X)[1])
 
     def differences(self, X: np.ndarray, prototypes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -347,7 +319,7 @@ class PrototypeModel:
         The squared distance is u'Lambda u divided by the observed fraction s of the metric, 1 where nothing is missing.
         """
         u = X - self.prototypes[prototypes]
-        if self.variances is None or not has_missing(X):
+        if self.variances is None or not rows.has_missing(X):
             return u, np.ones((len(X), 1), dtype=u.dtype)
         mask = ~np.isnan(u)
         fraction = self._observed.fractions(mask.astype(u.dtype))
@@ -363,7 +335,7 @@ class PrototypeModel:
                 f"Contributions of features do not support the metric {self.metric!r}; they support "
                 f"{', '.join(kind.__name__ for kind in PARAMETER_AXES)}."
             )
-        (u, factor), R = self.differences(dense(X), prototypes), self.relevance
+        (u, factor), R = self.differences(rows.dense(X), prototypes), self.relevance
         if R is None:
             return u * u * factor
         group, local = self.group[prototypes], isinstance(self.metric, LocalMetric)
@@ -371,13 +343,13 @@ class PrototypeModel:
             return (R[group] if local else R) * u * u * factor
         result = np.empty_like(u)
         for g in np.unique(group):
-            rows, omega = group == g, R[g] if local else R
-            result[rows] = u[rows] * ((u[rows] @ omega.T) @ omega)
+            inside, omega = group == g, R[g] if local else R
+            result[inside] = u[inside] * ((u[inside] @ omega.T) @ omega)
         return result * factor
 
     # -- functions of distances ----------------------------------------------------------------------------------------
 
-    def nearest(self, distances: Array, predicted: np.ndarray | None = None) -> tuple[Nearest, np.ndarray]:
+    def nearest(self, distances: Array, predicted: np.ndarray | None = None) -> tuple[scores.Nearest, np.ndarray]:
         """Winner and rival of each sample, and the certainty of the prediction.
 
         The winner is the nearest prototype of the predicted class, the rival the nearest of all other classes. With
@@ -386,13 +358,15 @@ class PrototypeModel:
         """
         if predicted is None and self.decision.by_posterior:
             table = self.posterior(distances)
-            found = nearest(distances, self.labels, table.argmax(axis=1))
+            found = scores.nearest(distances, self.labels, table.argmax(axis=1))
             second, first = np.partition(table, -2, axis=1)[:, -2:].T
             return found, ((first - second) / (first + second)).astype(distances.dtype)
-        found = nearest(distances, self.labels, predicted)
+        found = scores.nearest(distances, self.labels, predicted)
         if self.labels[0] == self.labels[-1]:  # a stream with samples of one class so far
             return found, np.ones(len(distances), dtype=distances.dtype)
-        certainty = relative_similarity(self.link.value(found.winner_distance), self.link.value(found.rival_distance))
+        certainty = scores.relative_similarity(
+            self.link.value(found.winner_distance), self.link.value(found.rival_distance)
+        )
         if predicted is not None:
             return found, certainty
         return found, np.maximum(certainty, 0)  # rounding in a kernel can exchange neighbours
@@ -400,41 +374,43 @@ class PrototypeModel:
     def decide(self, distances: Array) -> np.ndarray:
         """Index of the predicted class of each sample."""
         if self.decision.by_posterior:
-            return self.posterior(as_numpy(distances)).argmax(axis=1)
-        return self.labels[as_numpy(first_argmin(distances))]
+            return self.posterior(rows.as_numpy(distances)).argmax(axis=1)
+        return self.labels[rows.as_numpy(rows.first_argmin(distances))]
 
     def scores(self, distances: np.ndarray) -> np.ndarray:
         """A score per class, (N, C); the largest is that of the predicted class."""
-        distances = as_numpy(distances)
+        distances = rows.as_numpy(distances)
         if self.decision.by_posterior:
             table = self.posterior(distances)
-            scores = np.log(np.maximum(table, np.finfo(np.float64).tiny))
+            logarithms = np.log(np.maximum(table, np.finfo(np.float64).tiny))
             if len(self.classes) == 2:
-                scores = scores - scores[:, ::-1]  # log odds
-            return make_largest(scores.astype(distances.dtype), table.argmax(axis=1))
+                logarithms = logarithms - logarithms[:, ::-1]  # log odds
+            return scores.make_largest(logarithms.astype(distances.dtype), table.argmax(axis=1))
         rule, of_classes = self.decision, self._class_distances(distances)
         if rule.log_probabilities and rule.xi is not None:
-            return class_log_probabilities(self.link, of_classes, rule.xi / rule.temperature)
-        return class_scores(self.link, of_classes, rule.xi)
+            return scores.class_log_probabilities(self.link, of_classes, rule.xi / rule.temperature)
+        return scores.class_scores(self.link, of_classes, rule.xi)
 
     def probabilities(self, distances: np.ndarray) -> np.ndarray:
         """A probability per class, (N, C), at the temperature of the decision rule."""
-        rule, distances = self.decision, as_numpy(distances)
+        rule, distances = self.decision, rows.as_numpy(distances)
         if rule.by_posterior:
             table = self.posterior(distances)
-            return make_largest(tempered(table, rule.temperature).astype(distances.dtype), table.argmax(axis=1))
+            return scores.make_largest(
+                scores.tempered(table, rule.temperature).astype(distances.dtype), table.argmax(axis=1)
+            )
         xi, sharpness = rule.xi, rule.sharpness / rule.temperature
         xi = None if xi is None else xi / rule.temperature
-        return class_probabilities(self.link, self._class_distances(distances), xi, sharpness)
+        return scores.class_probabilities(self.link, self._class_distances(distances), xi, sharpness)
 
     def posterior(self, distances: np.ndarray) -> np.ndarray:
         """Sum over the prototypes of each class of softmax(-xi H), (N, C), in float64; only for soft costs."""
         if not self.decision.soft or self.decision.xi is None:
             raise ValueError("posterior needs a model with a soft cost, SNPC or RSLVQ.")
-        return posterior(self.link, distances, self.labels, len(self.classes), self.decision.xi)
+        return scores.posterior(self.link, distances, self.labels, len(self.classes), self.decision.xi)
 
     def _class_distances(self, distances: np.ndarray) -> np.ndarray:
-        return class_distances(distances, self.labels, len(self.classes))
+        return scores.class_distances(distances, self.labels, len(self.classes))
 
     # -- functions of samples ------------------------------------------------------------------------------------------
 
@@ -447,19 +423,21 @@ class PrototypeModel:
     def blocks(self, X: Array) -> Iterator[Array]:
         """Parts of the samples, so that memory stays bounded; at least one, which may be empty."""
         images = 0 if self.relevance is None else int(np.prod(self.relevance.shape[:-1]))
-        rows = block_rows(X, len(self.prototypes) + images)
-        return (X[begin : begin + rows] for begin in range(0, max(1, X.shape[0]), rows))
+        length = rows.block_rows(X, len(self.prototypes) + images)
+        return (X[begin : begin + length] for begin in range(0, max(1, X.shape[0]), length))
 
     def over_blocks(self, function: Callable[[Array], np.ndarray], X: Array, mapping: Map = map) -> np.ndarray:
         """A function of distances for all samples, block by block."""
-        return np.concatenate(list(mapping(lambda block: as_numpy(function(self.distances(block))), self.blocks(X))))
+        return np.concatenate(
+            list(mapping(lambda block: rows.as_numpy(function(self.distances(block))), self.blocks(X)))
+        )
 
     def predicted(self, X: Array, mapping: Map = map) -> np.ndarray:
         """Index of the predicted class of each sample."""
         fast = type(self.metric) in FOLDABLE and not self.decision.by_posterior
-        if not fast or (self.variances is not None and has_missing(X)):
+        if not fast or (self.variances is not None and rows.has_missing(X)):
             return self.over_blocks(self.decide, X, mapping)
-        winners = mapping(lambda block: as_numpy(first_argmin(self._scores(block)[0])), self.blocks(X))
+        winners = mapping(lambda block: rows.as_numpy(rows.first_argmin(self._scores(block)[0])), self.blocks(X))
         return self.labels[np.concatenate(list(winners))]
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -505,31 +483,31 @@ class PrototypeModel:
 
     def checked(self, X: ArrayLike) -> np.ndarray:
         """Samples as a floating array, of unit length if need be; ValueError where they do not fit the model."""
-        X = canonical(X) if is_sparse(X) else np.asarray(as_numpy(X))
+        X = rows.canonical(X) if rows.is_sparse(X) else np.asarray(rows.as_numpy(X))
         if X.dtype.kind == "c":
             raise ValueError(f"X of PrototypeModel must hold real numbers, got {X.dtype}.")
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise ValueError(f"X of PrototypeModel must have shape (n_samples, {self.n_features}), got {X.shape}.")
-        known = numbers(X)
+        known = rows.numbers(X)
         if (self.variances is None and not np.isfinite(known).all()) or np.isinf(known).any():  # else NaN is missing
             raise ValueError("X of PrototypeModel contains NaN or infinite values.")
-        largest, limit = float(np.fmax.reduce(np.abs(known), None, initial=0)), largest_value(X.dtype, X.shape[1])
+        largest, limit = float(np.fmax.reduce(np.abs(known), None, initial=0)), rows.largest_value(X.dtype, X.shape[1])
         if largest > limit:
             raise ValueError(
                 f"X of PrototypeModel holds values as large as {largest:.3g}, whose squared distances overflow; "
                 f"the largest allowed is {limit:.3g}."
             )
-        return checked_unit_rows(X, "PrototypeModel") if self.unit_length else X
+        return rows.checked_unit_rows(X, "PrototypeModel") if self.unit_length else X
 
 
 def _with_winner(D: Array, winner: Array) -> Array:
     """Distances whose smallest is the winner's alone where rounding has made an earlier one equal to it."""
-    if namespace(D) is not np:
+    if rows.namespace(D) is not np:
         return D
-    rows = np.flatnonzero(D.argmin(axis=1) != winner)
-    smallest = D[rows, winner[rows]]
-    D[rows] = np.maximum(D[rows], np.nextafter(smallest, np.inf)[:, None])
-    D[rows, winner[rows]] = smallest
+    wrong = np.flatnonzero(D.argmin(axis=1) != winner)
+    smallest = D[wrong, winner[wrong]]
+    D[wrong] = np.maximum(D[wrong], np.nextafter(smallest, np.inf)[:, None])
+    D[wrong, winner[wrong]] = smallest
     return D

@@ -20,7 +20,7 @@ from lvq.typing import Array
 INDEX = np.iinfo(np.int32).max
 BLOCK = 2**19  # numbers of a block of samples: few enough to stay in a processor's cache
 SPARSE_BLOCK = 2**16  # stored numbers of sparse samples: a block is a copy
-ON_DEVICE = 64  # times as many on a device, where each call has a cost of its own
+ON_DEVICE = 256  # times as many on a device, where each call has a cost of its own
 Given = TypeVar("Given")
 
 # -- arrays and tensors ------------------------------------------------------------------------------------------------

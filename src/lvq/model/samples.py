@@ -10,42 +10,18 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
 from operator import add
-from typing import ClassVar, NamedTuple, Protocol, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from lvq.model.rows import (
-    as_numpy,
-    beside,
-    block_rows,
-    dense,
-    has_missing,
-    is_sparse,
-    is_tensor,
-    like,
-    namespace,
-    numpy_type,
-    round_centre,
-    rounded_centre,
-    squared,
-    wide,
-    zeros,
-)
-from lvq.typing import Array
+from lvq.model import rows
+from lvq.typing import Argument, Array
 
 THINNED = 8192  # samples, about, from which units, centres and the features' variances are computed
 VARYING = 1e-24  # of the largest variance, below which a feature counts as constant
 
 Total = TypeVar("Total")
-Item = TypeVar("Item")
-Value = TypeVar("Value")
-
-
-class Map(Protocol):
-    """Interface of the built-in `map`; another one may work in parallel."""
-
-    def __call__(self, function: Callable[[Item], Value], items: Iterable[Item], /) -> Iterable[Value]:
-        """Values of the function, in the order of the items."""
+Map = Callable[..., Iterable[Argument]]  # the built-in `map`, or one that works in parallel, in the same order
 
 
 class Block(NamedTuple):
@@ -91,7 +67,7 @@ class ArraySamples:
     @property
     def dtype(self) -> np.dtype:
         """Type of the samples, as NumPy names it."""
-        return numpy_type(self.X)
+        return rows.numpy_type(self.X)
 
     def take(self, rows: slice | Array) -> Block:
         """Some samples by slice or index."""
@@ -110,7 +86,7 @@ class ArraySamples:
 
     def block_rows(self, columns: int = 0) -> int:
         """Rows of a block with so many numbers a row, at least those of the samples."""
-        return block_rows(self.X, columns)
+        return rows.block_rows(self.X, columns)
 
     def thinned(self) -> "ArraySamples":
         """Every k-th sample where there are many, for what is computed once and needs not be exact."""
@@ -122,34 +98,34 @@ class ArraySamples:
 
         The origin for sparse samples, which stay as they are.
         """
-        if is_sparse(self.X):
+        if rows.is_sparse(self.X):
             return np.zeros(self.n_features, self.X.dtype)
-        rows = self.thinned().X
-        if not has_missing(rows):
-            return round_centre(rows)
-        count = np.maximum((~np.isnan(rows)).sum(axis=0), 1)
-        mean, low, high = np.nansum(rows, axis=0) / count, np.fmin.reduce(rows, axis=0), np.fmax.reduce(rows, axis=0)
-        return np.nan_to_num(rounded_centre(mean.astype(rows.dtype), low, high))
+        X = self.thinned().X
+        if not rows.has_missing(X):
+            return rows.round_centre(X)
+        count = np.maximum((~np.isnan(X)).sum(axis=0), 1)
+        mean, low, high = np.nansum(X, axis=0) / count, np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+        return np.nan_to_num(rows.rounded_centre(mean.astype(X.dtype), low, high))
 
     def arranged(self, centre: Array, *, single: bool = False) -> "ArraySamples":
         """The same samples class by class, relative to a centre, with weights of sum one; on request in float32."""
-        order = self.y.argsort(stable=True) if is_tensor(self.X) else np.argsort(self.y, kind="stable")
+        order = self.y.argsort(stable=True) if rows.is_tensor(self.X) else np.argsort(self.y, kind="stable")
         X, weight = self.X[order], self.weight[order]
-        if not is_sparse(X):
+        if not rows.is_sparse(X):
             X -= centre
-            X = namespace(X).asarray(X, dtype=namespace(X).float32 if single else X.dtype)
-        return ArraySamples(X, self.y[order], like(weight / weight.sum(), X))
+            X = rows.namespace(X).asarray(X, dtype=rows.namespace(X).float32 if single else X.dtype)
+        return ArraySamples(X, self.y[order], rows.like(weight / weight.sum(), X))
 
     def typical_variance(self) -> float:
         """Median of the features' variances, of every k-th sample where there are many."""
         X, _, weight = self.thinned().take(slice(None))
-        weight = wide(weight) / wide(weight).sum()
-        if is_sparse(X):
-            squares = weight @ squared(X)
+        weight = rows.wide(weight) / rows.wide(weight).sum()
+        if rows.is_sparse(X):
+            squares = weight @ rows.squared(X)
             variances = squares - (weight @ X) ** 2
             return median_variance(np.where(variances > 1e-12 * squares, variances, 0))  # else it is a rounding error
-        X = wide(X)
-        return median_variance(as_numpy(weight @ (X - weight @ X) ** 2))
+        X = rows.wide(X)
+        return median_variance(rows.as_numpy(weight @ (X - weight @ X) ** 2))
 
     def to(self, move: Callable[[Array], Array]) -> "ArraySamples":
         """The same samples moved by a function, for example to a device."""
@@ -185,15 +161,15 @@ def class_sums(X: Array, y: Array, weight: Array, n_classes: int) -> tuple[Array
     >>> sums.ravel().tolist(), mass.tolist()
     ([7.0, 5.0], [4.0, 1.0])
     """
-    one_hot = zeros((n_classes, X.shape[0]), X)
-    one_hot[y, beside(np.arange(X.shape[0]), X)] = like(weight, one_hot)
+    one_hot = rows.zeros((n_classes, X.shape[0]), X)
+    one_hot[y, rows.beside(np.arange(X.shape[0]), X)] = rows.like(weight, one_hot)
     return one_hot @ X, one_hot.sum(1)
 
 
 def rows_by_class(y: Array, n_classes: int) -> list[Array]:
     """The rows of each class, ascending; the labels are sorted once for all classes."""
-    order = y.argsort(stable=True) if is_tensor(y) else y.argsort(kind="stable")
-    begins = as_numpy(y[order]).searchsorted(np.arange(n_classes + 1)).tolist()
+    order = y.argsort(stable=True) if rows.is_tensor(y) else y.argsort(kind="stable")
+    begins = rows.as_numpy(y[order]).searchsorted(np.arange(n_classes + 1)).tolist()
     return [order[begin:end] for begin, end in pairwise(begins)]
 
 
@@ -205,7 +181,7 @@ def class_moments(samples: ArraySamples) -> tuple[np.ndarray, np.ndarray, np.nda
 
 def class_means(samples: ArraySamples) -> tuple[np.ndarray, np.ndarray]:
     """Weight and weighted mean of each class, in float64; of sparse samples in their type."""
-    if samples.in_memory and is_sparse(samples.X):  # the means may be as large as the samples: one array
+    if samples.in_memory and rows.is_sparse(samples.X):  # the means may be as large as the samples: one array
         means, mass = class_sums(samples.X, samples.y, samples.weight, samples.n_classes)
         means /= np.maximum(mass, np.finfo(mass.dtype).tiny)[:, None]
         return mass, means
@@ -220,9 +196,9 @@ class _ClassSums:
     n_classes: int
 
     def __call__(self, block: Block) -> np.ndarray:
-        X = block.X if is_sparse(block.X) else wide(block.X)
-        sums, mass = class_sums(X, block.y, wide(block.weight), self.n_classes)
-        return np.column_stack((as_numpy(mass), as_numpy(sums))).astype(np.float64)
+        X = block.X if rows.is_sparse(block.X) else rows.wide(block.X)
+        sums, mass = class_sums(X, block.y, rows.wide(block.weight), self.n_classes)
+        return np.column_stack((rows.as_numpy(mass), rows.as_numpy(sums))).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -232,9 +208,9 @@ class _Scatter:
     means: np.ndarray
 
     def __call__(self, block: Block) -> np.ndarray:
-        X = wide(dense(block.X))
-        residual = (X - like(self.means, X)[block.y]) * wide(block.weight)[:, None] ** 0.5
-        return as_numpy(residual.T @ residual).astype(np.float64)
+        X = rows.wide(rows.dense(block.X))
+        residual = (X - rows.like(self.means, X)[block.y]) * rows.wide(block.weight)[:, None] ** 0.5
+        return rows.as_numpy(residual.T @ residual).astype(np.float64)
 
 
 # -- missing values ----------------------------------------------------------------------------------------------------
@@ -278,7 +254,7 @@ class FeatureMoments(NamedTuple):
 
 def with_values(samples: ArraySamples) -> ArraySamples:
     """The samples without rows that have no value at all, except those of a class that has no others."""
-    if not has_missing(samples.X):
+    if not rows.has_missing(samples.X):
         return samples
     known = ~np.isnan(samples.X).all(axis=1)
     return ArraySamples(*samples.take(known | ~np.isin(samples.y, samples.y[known])))
@@ -290,11 +266,11 @@ def filled(samples: ArraySamples, default: np.ndarray | None = None) -> ArraySam
     Where a class has no value of a feature it is the mean over all classes, and where there is none the default, or 0.
     """
     X, y, weight = samples.X, samples.y, samples.weight
-    if not has_missing(X):
+    if not rows.has_missing(X):
         return samples
     result, overall = X.copy(), FeatureMoments.of(X, weight)
     usual = np.where(overall.mass > 0, overall.mean, 0 if default is None else default)
-    for rows in rows_by_class(y, int(y.max()) + 1):
-        own = FeatureMoments.of(X[rows], weight[rows])
-        result[rows] = np.where(np.isnan(X[rows]), np.where(own.mass > 0, own.mean, usual), X[rows])
+    for inside in rows_by_class(y, int(y.max()) + 1):
+        own = FeatureMoments.of(X[inside], weight[inside])
+        result[inside] = np.where(np.isnan(X[inside]), np.where(own.mass > 0, own.mean, usual), X[inside])
     return ArraySamples(result, y, weight)

@@ -10,24 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lvq.model.rows import (
-    as_numpy,
-    block_rows,
-    canonical_order,
-    column_range,
-    dense,
-    distinct_rows,
-    first_argmin,
-    is_sparse,
-    is_tensor,
-    like,
-    namespace,
-    round_centre,
-    row_squares,
-    squared,
-    unit_rows,
-    wide,
-)
+from lvq.model import rows
 from lvq.model.samples import ArraySamples, class_means, class_sums, rows_by_class
 from lvq.typing import Array, Label
 
@@ -106,10 +89,10 @@ def start_prototypes(
         return _inside(means, samples.X) if samples.in_memory else means, present
     X, y, weight = samples.sample(None, random_state)
     parts, labels, short = [], [], []
-    for label, rows in enumerate(rows_by_class(y, len(counts))):
-        if not len(rows):
+    for label, own in enumerate(rows_by_class(y, len(counts))):
+        if not len(own):
             continue
-        found, got = _start_class(X[rows], weight[rows], int(counts[label]), init, random_state, X)
+        found, got = _start_class(X[own], weight[own], int(counts[label]), init, random_state, X)
         if got < counts[label]:
             short.append((label, int(counts[label]), got))
         parts.append(found)
@@ -124,30 +107,30 @@ def _start_class(
 ) -> tuple[np.ndarray, int]:
     """The prototypes of one class, and how many there are."""
     distinct = np.arange(X.shape[0])
-    if X.shape[0] <= EXACT or distinct_rows(X, wanted) < wanted:
-        order, distinct = canonical_order(X)
+    if X.shape[0] <= EXACT or rows.distinct_rows(X, wanted) < wanted:
+        order, distinct = rows.canonical_order(X)
         X, weight = X[order], weight[order]
     wanted = min(wanted, len(distinct))
     if init == "kmeans":
         return k_means(X, weight, wanted, random_state), wanted
     if init == "samples":
-        return as_numpy(dense(X[np.sort(random_state.choice(distinct, wanted, replace=False))])), wanted
+        return rows.as_numpy(rows.dense(X[np.sort(random_state.choice(distinct, wanted, replace=False))])), wanted
     if init == "random":
-        return random_state.uniform(*column_range(every), (wanted, X.shape[1])), wanted
+        return random_state.uniform(*rows.column_range(every), (wanted, X.shape[1])), wanted
     mean = _mean(X, weight)
     spread = 0.1 * _deviation(X, weight, mean) * random_state.standard_normal((wanted, X.shape[1]))
     return (mean + spread if wanted > 1 else _inside(mean[None], X)), wanted
 
 
 def _mean(X: Array, weight: Array) -> np.ndarray:
-    fraction = like(weight / weight.sum(), dense(X[:1]))
-    return as_numpy(fraction @ X)
+    fraction = rows.like(weight / weight.sum(), rows.dense(X[:1]))
+    return rows.as_numpy(fraction @ X)
 
 
 def _deviation(X: Array, weight: Array, mean: np.ndarray) -> np.ndarray:
-    if is_sparse(X):
-        return np.sqrt(np.maximum(_mean(squared(X), weight) - mean**2, 0))
-    return np.sqrt(_mean((X - like(mean, X)) ** 2, weight))
+    if rows.is_sparse(X):
+        return np.sqrt(np.maximum(_mean(rows.squared(X), weight) - mean**2, 0))
+    return np.sqrt(_mean((X - rows.like(mean, X)) ** 2, weight))
 
 
 def k_means(X: Array, weight: Array, k: int, random_state: np.random.RandomState, max_iter: int = 100) -> np.ndarray:
@@ -159,11 +142,11 @@ def k_means(X: Array, weight: Array, k: int, random_state: np.random.RandomState
     if k == 1:
         return _inside(_mean(X, weight)[None], X)
     if X.shape[0] > EXACT:
-        rows = np.sort(random_state.choice(X.shape[0], min(X.shape[0], max(SUBSET, PER_CENTRE * k)), replace=False))
-        X, weight, max_iter = X[rows], weight[rows], LLOYD
-    xp, middle = namespace(X), None if is_sparse(X) else round_centre(X)
+        chosen = np.sort(random_state.choice(X.shape[0], min(X.shape[0], max(SUBSET, PER_CENTRE * k)), replace=False))
+        X, weight, max_iter = X[chosen], weight[chosen], LLOYD
+    xp, middle = rows.namespace(X), None if rows.is_sparse(X) else rows.round_centre(X)
     Z = X if middle is None else X - middle  # products lose no digits near the origin
-    centres = dense(Z[_plus_plus(Z, as_numpy(wide(weight)), k, random_state)])
+    centres = rows.dense(Z[_plus_plus(Z, rows.as_numpy(rows.wide(weight)), k, random_state)])
     assigned, few = None, SETTLED * float(weight.sum())
     for _ in range(max_iter):
         nearest = _nearest(Z, centres)
@@ -173,43 +156,44 @@ def k_means(X: Array, weight: Array, k: int, random_state: np.random.RandomState
         sums, mass = class_sums(Z, assigned, weight, k)
         mass = mass[:, None]
         centres = xp.where(mass > 0, sums / xp.where(mass > 0, mass, xp.ones_like(mass)), centres)
-    return _inside(as_numpy(centres if middle is None else centres + middle), X)
+    return _inside(rows.as_numpy(centres if middle is None else centres + middle), X)
 
 
 def _nearest(Z: Array, centres: Array) -> Array:
-    folded, squares, rows = -2 * centres.T, row_squares(centres), block_rows(Z, centres.shape[0])
-    parts = [first_argmin(Z[begin : begin + rows] @ folded + squares) for begin in range(0, Z.shape[0], rows)]
-    return namespace(Z).concatenate(parts)
+    folded, squares, length = -2 * centres.T, rows.row_squares(centres), rows.block_rows(Z, centres.shape[0])
+    parts = [rows.first_argmin(Z[begin : begin + length] @ folded + squares) for begin in range(0, Z.shape[0], length)]
+    return rows.namespace(Z).concatenate(parts)
 
 
 def _plus_plus(Z: Array, weight: np.ndarray, k: int, random_state: np.random.RandomState) -> list[int]:
     """k-means++ draws; distances by products, those of a drawn row to its copies exactly zero."""
-    squares = as_numpy(wide(row_squares(Z)))
+    squares = rows.as_numpy(rows.wide(rows.row_squares(Z)))
     unclear = 1e-6 * squares.max()  # what a product cannot tell from zero is computed as a sum of squares
     distance, chosen = np.ones(len(squares)), list[int]()
     for draw in random_state.uniform(size=k):
         cumulative = (weight * distance).cumsum()
         chosen.append(min(int(cumulative.searchsorted(draw * cumulative[-1], side="right")), len(squares) - 1))
-        row = dense(Z[chosen[-1:]])[0]
-        far = squares + squares[chosen[-1]] - 2 * as_numpy(wide(Z @ row))
+        row = rows.dense(Z[chosen[-1:]])[0]
+        far = squares + squares[chosen[-1]] - 2 * rows.as_numpy(rows.wide(Z @ row))
         close = np.flatnonzero(far <= unclear)
-        far[close] = np.square(as_numpy(wide(dense(Z[close]) - row))).sum(axis=1)
+        far[close] = np.square(rows.as_numpy(rows.wide(rows.dense(Z[close]) - row))).sum(axis=1)
         distance = far if len(chosen) == 1 else np.minimum(distance, far)
     return chosen
 
 
 def _inside(centres: np.ndarray, X: Array) -> np.ndarray:
     """Means in the range of the samples; rounding may carry those of equal numbers past it."""
-    if is_tensor(X) and X.shape[0] > EXACT:
+    if rows.is_tensor(X) and X.shape[0] > EXACT:
         return centres
-    return np.clip(centres, *column_range(X), out=centres)
+    return np.clip(centres, *rows.column_range(X), out=centres)
 
 
 def on_sphere(W: np.ndarray, labels: np.ndarray, samples: ArraySamples) -> np.ndarray:
     """Prototypes of length one: their directions, and a sample where the samples of a class cancel each other."""
-    for place in np.flatnonzero(row_squares(W) < CANCELLED):
-        W[place] = as_numpy(dense(samples.X[rows_by_class(samples.y, int(labels[-1]) + 1)[labels[place]][:1]]))[0]
-    return unit_rows(W)
+    for place in np.flatnonzero(rows.row_squares(W) < CANCELLED):
+        first = rows_by_class(samples.y, int(labels[-1]) + 1)[labels[place]][:1]
+        W[place] = rows.as_numpy(rows.dense(samples.X[first]))[0]
+    return rows.unit_rows(W)
 
 
 def _warn_short(short: list[tuple[int, int, int]], names: np.ndarray | None) -> None:

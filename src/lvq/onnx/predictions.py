@@ -1,15 +1,15 @@
 """Predictions of a model as an ONNX graph: distances, labels, scores and probabilities, as in `PrototypeModel`.
 
 The same formulas as in `lvq.model`, in the same order where rounding matters: centred on the prototypes first, products
-in place of differences, ties to the lowest index. ONNX has no expm1 and no log1p, so kernels are written with tanh and
-roots, which lose no digits near a prototype.
+in place of differences, ties to the lowest index. ONNX has no expm1, so kernels are written with tanh and roots, which
+lose no digits near a prototype.
 """
 
 from functools import cached_property
 
 import numpy as np
 
-from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, Kernel, RationalQuadratic
+from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, Kernel
 from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
 from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis
 from lvq.model.prototype_model import PrototypeModel
@@ -17,7 +17,7 @@ from lvq.model.rows import largest_value, round_centre
 from lvq.onnx.graph import Graph
 
 METRICS = (Euclidean, Diagonal, Mahalanobis, LocalDiagonal, LocalMahalanobis)
-LINKS = (Identity, Gaussian, Cauchy, InverseMultiquadric, RationalQuadratic)
+LINKS = (Identity, Gaussian, Cauchy, InverseMultiquadric)
 
 
 class Predictions:
@@ -132,34 +132,15 @@ class Predictions:
         assert isinstance(link, Kernel)
         ratio = graph.node("Div", distances, graph.number(float(link.width) ** 2))
         if isinstance(link, Gaussian):
-            return self._saturating(graph.node("Div", ratio, graph.number(2)))
+            u = graph.node("Tanh", graph.node("Div", ratio, graph.number(4)))  # 2 - 2 exp(-r/2) = 4 u/(1 + u)
+            return graph.node("Div", graph.node("Mul", u, graph.number(4)), graph.node("Add", u, graph.number(1)))
         if isinstance(link, Cauchy):
             top = graph.node("Mul", ratio, graph.number(2))
             return graph.node("Div", top, graph.node("Add", ratio, graph.number(1)))
-        if isinstance(link, InverseMultiquadric):  # 2 - 2/s = 2 r/(s (1 + s)) with s = sqrt(1 + r)
-            root = graph.node("Sqrt", graph.node("Add", ratio, graph.number(1)))
-            below = graph.node("Mul", root, graph.node("Add", root, graph.number(1)))
-            return graph.node("Div", graph.node("Mul", ratio, graph.number(2)), below)
-        assert isinstance(link, RationalQuadratic)
-        shape = float(link.shape)
-        logarithm = self._log1p(graph.node("Div", ratio, graph.number(2 * shape)))
-        return self._saturating(graph.node("Mul", logarithm, graph.number(shape)))
-
-    def _saturating(self, exponent: str) -> str:
-        """2 - 2 exp(-t) = 4 u/(1 + u) with u = tanh(t/2)."""
-        graph = self.graph
-        u = graph.node("Tanh", graph.node("Div", exponent, graph.number(2)))
-        return graph.node("Div", graph.node("Mul", u, graph.number(4)), graph.node("Add", u, graph.number(1)))
-
-    def _log1p(self, values: str) -> str:
-        """log(1 + x) as log(w) x/(w - 1) with w = 1 + x as rounded, which undoes the rounding."""
-        graph = self.graph
-        w = graph.node("Add", values, graph.number(1))
-        gained = graph.node("Sub", w, graph.number(1))
-        some = graph.node("Greater", gained, graph.number(0))
-        safe = graph.node("Where", some, gained, graph.number(1))
-        ratio = graph.node("Div", values, safe)
-        return graph.node("Where", some, graph.node("Mul", graph.node("Log", w), ratio), values)
+        assert isinstance(link, InverseMultiquadric)  # 2 - 2/s = 2 r/(s (1 + s)) with s = sqrt(1 + r)
+        root = graph.node("Sqrt", graph.node("Add", ratio, graph.number(1)))
+        below = graph.node("Mul", root, graph.node("Add", root, graph.number(1)))
+        return graph.node("Div", graph.node("Mul", ratio, graph.number(2)), below)
 
     # -- the predicted class -------------------------------------------------------------------------------------------
 

@@ -1,18 +1,15 @@
-"""Whether a loaded estimator is consistent: its parameters, its fitted model, its training state, its steps.
+"""Whether a loaded estimator is consistent: its parameters, its fitted model, its training state, its transformers.
 
-A checksum detects damage, but not a file that was made by hand. `PrototypeModel` validates itself.
+A checksum detects damage, but not a file that was made by hand, whose sizes compiled loops would trust. Parts such as
+`PrototypeModel` and `CellThresholds` validate themselves.
 """
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.pipeline import Pipeline
+from sklearn.base import BaseEstimator, TransformerMixin
 
-from lvq.estimators.checks import check_part
 from lvq.estimators.registry import estimator_types
+from lvq.estimators.specification import check_part
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.samples import FeatureMoments
-from lvq.rejection.classifier import RejectClassifier
-from lvq.rejection.path import ThresholdPath
 from lvq.solvers.state import Statistics, TrainingState, new_statistics
 
 # arrays of scikit-learn's transformers whose last axis is that of the features
@@ -36,10 +33,6 @@ def check(estimator: BaseEstimator) -> None:
             check_part(part)
     if isinstance(estimator, tuple(estimator_types().values())):
         _check_model(estimator)
-    if isinstance(estimator, RejectClassifier) and hasattr(estimator, "estimator_"):
-        _check_rejection(estimator)
-    if isinstance(estimator, Pipeline):
-        _check_steps(estimator.steps)
     if isinstance(estimator, TransformerMixin):
         for name in FEATURE_ATTRIBUTES:
             shape, n_features = np.shape(vars(estimator).get(name, 0)), vars(estimator).get("n_features_in_")
@@ -74,51 +67,8 @@ def check_state(state: TrainingState, model: PrototypeModel) -> None:
     ours, theirs = state.variances, model.variances
     same = ours is theirs if ours is None or theirs is None else np.array_equal(ours, theirs)
     require(same, "variances of the features that are not those of its model")
-    if state.moments is not None:
-        require(_fit_together(state.moments, ours), "moments of the features that do not fit its variances")
     starts = state.starts
     fits = starts is None or (starts.shape == model.prototypes.shape and np.isfinite(starts).all())
     require(fits, "starting prototypes that do not fit its model")
     units = all(0 < unit < np.inf for unit in state.units[:2])
     require(units and 0 <= state.step < np.inf, "a number of steps or units that are not valid")
-
-
-def _fit_together(moments: FeatureMoments, variances: np.ndarray | None) -> bool:
-    """Whether these are moments with the given variances."""
-    if variances is None or not isinstance(moments, FeatureMoments):
-        return False
-    finite = np.isfinite(np.stack(moments)).all() and (moments.mass >= 0).all()
-    return bool(finite) and np.array_equal(moments.variances(), variances)
-
-
-def _check_rejection(model: RejectClassifier) -> None:
-    fits = hasattr(model.estimator_, "predict") and hasattr(model.estimator_, "classes_")
-    require(fits, "RejectClassifier has no estimator that predicts")
-    for point in (model.outlier_limits_, model.point_):
-        if point is not None:
-            fits = np.shape(point.thresholds) == np.shape(point.cells) == (len(point.cells),)
-            fits = fits and not np.isnan([*point.thresholds, point.unseen]).any()
-            require(fits, "RejectClassifier has thresholds that do not fit its cells")
-    _check_path(model.path_)
-
-
-def _check_path(path: ThresholdPath) -> None:
-    shape = np.shape(path.pool_thresholds)
-    fits = len(shape) == 2 and np.shape(path.rejected_correct) == np.shape(path.rejected_errors) == shape[:1]
-    fits = fits and np.shape(path.pool) == np.shape(path.cells) == (len(path.cells),)
-    fits = fits and bool((path.pool >= 0).all() and (path.pool < shape[1]).all())
-    require(fits, "ThresholdPath has thresholds that do not fit its points and cells")
-
-
-def _check_steps(steps: list[tuple[str, BaseEstimator | str | None]]) -> None:
-    """Steps in sequence, each with the number of features that the one before gives, where that is known."""
-    require(steps and all(isinstance(step, tuple) and len(step) == 2 for step in steps), "Pipeline has no steps")
-    given = None
-    for name, step in steps:
-        if step is None or isinstance(step, str):
-            continue
-        taken = getattr(step, "n_features_in_", None)
-        fits = given is None or taken is None or given == taken
-        require(fits, f"Pipeline has a step {name!r} for {taken} features that is given {given}")
-        known = taken if isinstance(step, OneToOneFeatureMixin) else getattr(step, "_n_features_out", None)
-        given = known if isinstance(known, int | np.integer) else None

@@ -23,7 +23,9 @@ from lvq.plots.arrays import (
     prototypes_in_units,
     relevance_profile,
 )
-from lvq.plots.curves import AccuracyRejectDisplay, CertifiedAccuracyDisplay, LossCurveDisplay
+from lvq.plots.curves import AccuracyRejectDisplay, CertifiedAccuracyDisplay
+from lvq.plots.effects import EffectDisplay
+from lvq.plots.evidence import EvidenceDisplay
 from lvq.plots.matrix import LambdaDisplay
 from lvq.plots.projection import ProjectionDisplay, plane, regions
 from lvq.plots.prototypes import PrototypeDisplay
@@ -32,8 +34,9 @@ from lvq.plots.relevance import RelevanceDisplay
 __all__ = [
     "AccuracyRejectDisplay",
     "CertifiedAccuracyDisplay",
+    "EffectDisplay",
+    "EvidenceDisplay",
     "LambdaDisplay",
-    "LossCurveDisplay",
     "ProjectionDisplay",
     "PrototypeDisplay",
     "RelevanceDisplay",

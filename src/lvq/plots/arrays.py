@@ -65,7 +65,7 @@ def completed(model: PrototypeModel, inputs: Floats) -> Floats:
 # -- relevances and matrices -------------------------------------------------------------------------------------------
 
 
-def relevance_profile(estimator: BaseEstimator, *, values: Values | None = None, per_matrix: bool = False) -> Floats:
+def relevance_profile(estimator: BaseEstimator, *, values: Values | None = None) -> Floats:
     """Importance of each feature, or its weight in the model's distances; of sum one.
 
     The features are those that reach the model, see `feature_names`; `lvq.variable_importances` has the columns of a
@@ -79,14 +79,11 @@ def relevance_profile(estimator: BaseEstimator, *, values: Values | None = None,
         "importance" for `feature_importances_`, how much of what the model decides by the feature alone explains.
         "lambda" for the relevances, or the diagonal of Lambda divided by its sum; equal weights for the Euclidean
         metric. With correlated features this diagonal is arbitrary. None is "importance" where the model has it, and
-        "lambda" with `per_matrix`, for the Euclidean metric, and after `partial_fit`.
-    per_matrix : bool, default=False
-        Whether to give the weights of each local matrix instead of their mean over the prototypes; only for "lambda".
+        "lambda" for the Euclidean metric, and after `partial_fit`.
 
     Returns
     -------
-    relevances : ndarray of shape (n_features,), or (n_matrices, n_features) with `per_matrix`
-        In the order of `group_names` with `per_matrix`.
+    relevances : ndarray of shape (n_features,)
 
     Examples
     --------
@@ -94,24 +91,22 @@ def relevance_profile(estimator: BaseEstimator, *, values: Values | None = None,
     >>> from lvq import LGMLVQ
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LGMLVQ(random_state=0).fit(X, y)
-    >>> relevance_profile(model).shape, relevance_profile(model, per_matrix=True).shape
-    ((4,), (3, 4))
+    >>> relevance_profile(model).shape
+    (4,)
     """
     model = need_model(estimator, "relevance_profile").model
-    if chosen_values("relevance_profile", model, values, per_matrix=per_matrix) == "importance":
+    if chosen_values("relevance_profile", model, values) == "importance":
         return np.array(model.importances)
     rows = np.array([(np.atleast_2d(omega) ** 2).sum(axis=0) for omega in _matrices(model)])
     rows /= rows.sum(axis=1, keepdims=True)
-    return rows if per_matrix else _mean(model, rows)
+    return _mean(model, rows)
 
 
-def chosen_values(purpose: str, model: PrototypeModel, values: str | None, *, per_matrix: bool = False) -> Values:
+def chosen_values(purpose: str, model: PrototypeModel, values: str | None) -> Values:
     """What is shown, by the parameter `values`; ValueError where the model does not have it."""
     available: tuple[Values, ...] = ("importance", "lambda")
     reason = ""
-    if per_matrix:
-        available, reason = ("lambda",), " for single matrices: importances are of the whole model"
-    elif model.importances is None:
+    if model.importances is None:
         reason = " for this model, which has no relevances, or was trained by partial_fit; use variable_importances"
         available = ("lambda",)
     if values is None:

@@ -1,8 +1,7 @@
-"""Displays of curves: accuracy by coverage, certified accuracy by the size of a change, training cost by iteration."""
+"""Displays of curves: accuracy by coverage, and certified accuracy by the size of a change."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -11,10 +10,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from lvq.estimators.find_model import need_model, rejecting_layer
+from lvq.estimators.find_model import rejecting_layer
 from lvq.inspection.certify import certified_radius
 from lvq.plots.arrays import estimator_name
-from lvq.plots.style import COLOURS, Display, described, percent, show_percent
+from lvq.plots.style import COLOURS, Display, percent, show_percent
 from lvq.rejection.curves import AccuracyRejectCurve, accuracy_reject_curve, area_under_curve, path_curve
 from lvq.rejection.path import ThresholdPath
 from lvq.rejection.scores import SampleFunction
@@ -32,7 +31,6 @@ class CurveDisplay(Display):
 
     name: str | None
 
-    @described
     def plot(
         self, ax: Axes | None = None, *, name: str | None = None, curve_kwargs: dict[str, Argument] | None = None
     ) -> Self:
@@ -40,10 +38,12 @@ class CurveDisplay(Display):
 
         Parameters
         ----------
-        {ax}
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
         name : str, optional
             Name in the legend; by default that of the display.
-        {curve_kwargs}
+        curve_kwargs : dict, optional
+            Keyword arguments for matplotlib's `plot`.
 
         Returns
         -------
@@ -141,7 +141,6 @@ class AccuracyRejectDisplay(CurveDisplay):
         show_percent(self.ax_.yaxis)
 
     @classmethod
-    @described
     def from_estimator(
         cls,
         estimator: BaseEstimator,
@@ -159,13 +158,17 @@ class AccuracyRejectDisplay(CurveDisplay):
         estimator : classifier
             A fitted `RejectClassifier`, drawn with its own thresholds and its operating point; or a model of this
             library, a Pipeline, or any scikit-learn classifier, drawn with one threshold for all samples.
-        {X}
-        {y}
+        X : array-like of shape (n_samples, n_features)
+            Samples, preferably not used in training.
+        y : array-like of shape (n_samples,)
+            True classes of the samples.
         measure : str or callable, optional
             Measure of certainty, see `lvq.rejection.certainty`; by default that of the `RejectClassifier`, or 'auto'
             for other classifiers.
-        {ax}
-        {plot_kwargs}
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **plot_kwargs : dict
+            Keyword arguments for `plot`.
 
         Returns
         -------
@@ -270,7 +273,6 @@ class CertifiedAccuracyDisplay(CurveDisplay):
         show_percent(self.ax_.yaxis)
 
     @classmethod
-    @described
     def from_estimator(
         cls,
         estimator: BaseEstimator,
@@ -288,12 +290,16 @@ class CertifiedAccuracyDisplay(CurveDisplay):
         estimator : estimator
             A fitted model that `lvq.certified_radius` supports: a model of this library, alone or in a Pipeline of
             scalers or a `RejectClassifier`. Rejection is ignored.
-        {X}
-        {y}
+        X : array-like of shape (n_samples, n_features)
+            Samples, preferably not used in training.
+        y : array-like of shape (n_samples,)
+            True classes of the samples.
         norm : {1, 2, inf}, default=2
             Norm in which the size of a change is measured.
-        {ax}
-        {plot_kwargs}
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **plot_kwargs : dict
+            Keyword arguments for `plot`.
 
         Returns
         -------
@@ -307,84 +313,3 @@ class CertifiedAccuracyDisplay(CurveDisplay):
         steps = np.append(steps, np.nextafter(steps[-1], np.inf))  # beyond the largest finite radius
         accuracy = (len(correct) - np.searchsorted(correct, steps, side="left")) / len(labels)
         return cls(radii=steps, accuracy=accuracy, norm=norm, name=estimator_name(estimator)).plot(ax=ax, **plot_kwargs)
-
-
-# -- training ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class LossCurveDisplay(CurveDisplay):
-    """Mean training cost by epoch or iteration.
-
-    Create one with `from_estimator`. All parameters are stored as attributes. Costs of different kinds of models have
-    different units: compare the shapes of their curves, not their heights.
-
-    Parameters
-    ----------
-    history : sequence of float
-        Mean cost of each epoch or iteration.
-    iterations : sequence of int, optional
-        Their numbers; by default all from 1 on.
-    name : str, optional
-        Name of the model in the legend.
-
-    Attributes
-    ----------
-    line_ : matplotlib Line2D
-        The curve.
-    legend_ : matplotlib Legend or None
-        The legend.
-    ax_, figure_ : matplotlib Axes and Figure
-        Where it is drawn.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from lvq import GLVQ, GMLVQ
-    >>> from lvq.plots import LossCurveDisplay
-    >>> X, y = load_iris(return_X_y=True)
-    >>> display = LossCurveDisplay.from_estimator(GLVQ(random_state=0).fit(X, y))
-    >>> both = LossCurveDisplay.from_estimator(GMLVQ(random_state=0).fit(X, y), ax=display.ax_)
-    >>> [text.get_text() for text in both.legend_.get_texts()]
-    ['GLVQ', 'GMLVQ']
-    """
-
-    history: Sequence[float]
-    iterations: Sequence[int] | None = None
-    name: str | None = None
-
-    def _curve(self) -> tuple[ArrayLike, ArrayLike, dict[str, Argument]]:
-        count = len(self.history)
-        numbers = np.arange(1, count + 1) if self.iterations is None else self.iterations
-        return numbers, self.history, {"marker": "o"} if count == 1 else {}  # one value alone would be invisible
-
-    def _complete(self) -> None:
-        from matplotlib.ticker import MaxNLocator
-
-        self.ax_.set(xlabel="Epoch or iteration", ylabel="Mean cost of the training samples")
-        self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
-
-    @classmethod
-    @described
-    def from_estimator(
-        cls,
-        estimator: BaseEstimator,
-        *,
-        ax: Axes | None = None,
-        **plot_kwargs: Argument,
-    ) -> Self:
-        """Plot the training cost of a fitted model.
-
-        Parameters
-        ----------
-        {estimator}
-        {ax}
-        {plot_kwargs}
-
-        Returns
-        -------
-        display : LossCurveDisplay
-            The display, drawn.
-        """
-        history = need_model(estimator, cls.__name__).estimator.objective_history_
-        return cls(history=history, name=estimator_name(estimator)).plot(ax=ax, **plot_kwargs)

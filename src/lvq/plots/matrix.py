@@ -14,7 +14,7 @@ from lvq.estimators.find_model import need_model
 from lvq.inspection.steps import Names
 from lvq.plots import arrays
 from lvq.plots.arrays import lambda_matrix
-from lvq.plots.style import DIVERGING, Display, described, name_ticks, short_name, short_names
+from lvq.plots.style import DIVERGING, Display, name_ticks, short_name, short_names
 from lvq.typing import Argument
 
 if TYPE_CHECKING:
@@ -67,17 +67,18 @@ class LambdaDisplay(Display):
     feature_names: Sequence[str]
     title: str = "Lambda"
 
-    @described
     def plot(self, ax: Axes | None = None, *, max_features: int | None = None, colorbar: bool = True) -> Self:
         """Draw the heat map.
 
         Parameters
         ----------
-        {ax}
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
         max_features : int, optional
             Number of features to draw, those with the largest diagonal entries, in their order; by default all.
             More than 40 are numbered, not named.
-        {colorbar}
+        colorbar : bool, default=True
+            Whether to draw the colour scale.
 
         Returns
         -------
@@ -106,7 +107,6 @@ class LambdaDisplay(Display):
         return self
 
     @classmethod
-    @described
     def from_estimator(
         cls,
         estimator: BaseEstimator,
@@ -122,11 +122,17 @@ class LambdaDisplay(Display):
 
         Parameters
         ----------
-        {estimator}
-        {group}
-        {feature_names}
-        {ax}
-        {plot_kwargs}
+        estimator : estimator
+            A fitted model of this library, alone or in a Pipeline, a search, a FrozenEstimator or a
+            `RejectClassifier`.
+        group : int or str, optional
+            Index or name of one local matrix, see `lvq.plots.group_names`; by default the mean over the prototypes.
+        feature_names : sequence of str, optional
+            Names of the features; by default those that the estimator was fitted with.
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **plot_kwargs : dict
+            Keyword arguments for `plot`.
 
         Returns
         -------

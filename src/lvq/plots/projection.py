@@ -35,7 +35,7 @@ from lvq.model.metrics import Euclidean, LocalMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots import style as shared
 from lvq.plots.arrays import given_or_own, mean_lambda, model_inputs
-from lvq.plots.style import Display, class_colours, class_markers, described, mix, percent, short_names
+from lvq.plots.style import Display, class_colours, class_markers, mix, percent, short_names
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.costs import CostClassifier
 from lvq.rejection.scores import as_combination, certainty
@@ -371,13 +371,13 @@ class ProjectionDisplay(Display):
     agreement: float
     sample_accepted: ArrayLike | None = None
 
-    @described
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
         """Draw the map.
 
         Parameters
         ----------
-        {ax}
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
         legend : bool, default=True
             Whether to draw a legend: beside the map in a figure with constrained layout, else inside.
 
@@ -416,7 +416,7 @@ class ProjectionDisplay(Display):
         intensity = np.clip((grid.certainty - low) / (high - low), 0, 1) if high > low else np.ones(grid.xx.shape)
         colours = np.array([to_rgb(colour) for colour in self._colours])[grid.classes]
         pixels = np.dstack((colours, 0.12 + 0.33 * intensity))
-        extent = (*_edges(grid.xx[0]), *_edges(grid.yy[:, 0]))
+        extent = (*edges(grid.xx[0]), *edges(grid.yy[:, 0]))
         style: dict[str, Argument] = {"origin": "lower", "aspect": "auto", "zorder": 0, "interpolation": "nearest"}
         self.regions_: AxesImage = self.ax_.imshow(pixels, extent=extent, **style)
         self._draw_borders(grid)
@@ -488,7 +488,6 @@ class ProjectionDisplay(Display):
         return handles
 
     @classmethod
-    @described
     def from_estimator(
         cls,
         estimator: BaseEstimator,
@@ -506,15 +505,21 @@ class ProjectionDisplay(Display):
 
         Parameters
         ----------
-        {estimator}
-        {X}
+        estimator : estimator
+            A fitted model of this library, alone or in a Pipeline, a search, a FrozenEstimator or a
+            `RejectClassifier`.
+        X : array-like of shape (n_samples, n_features)
+            Samples, preferably not used in training.
         y : array-like of shape (n_samples,), optional
             True classes, which are drawn, with a ring around each error. Without them the predictions are drawn.
         resolution : int, default=200
             Points of the grid of the regions in each direction.
-        {class_names}
-        {ax}
-        {plot_kwargs}
+        class_names : sequence of str, optional
+            Names of the classes, in the order of ``classes_``; by default the classes themselves.
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **plot_kwargs : dict
+            Keyword arguments for `plot`.
 
         Returns
         -------
@@ -540,7 +545,7 @@ class ProjectionDisplay(Display):
         return display.plot(ax=ax, **plot_kwargs)
 
 
-def _edges(centres: Floats) -> tuple[float, float]:
+def edges(centres: Floats) -> tuple[float, float]:
     """The outer edges of pixels of equal size, from their centres."""
     half = (centres[-1] - centres[0]) / (len(centres) - 1) / 2
     return float(centres[0] - half), float(centres[-1] + half)

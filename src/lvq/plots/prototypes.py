@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import FoundModel, need_model
-from lvq.inspection.columns import VariableTable, columns_of_features, steps_without_inverse, variable_table
+from lvq.inspection.columns import steps_without_inverse
 from lvq.inspection.exemplars import Exemplars
 from lvq.inspection.steps import Floats, Names
 from lvq.plots import arrays, style
-from lvq.plots.style import described, short_names
+from lvq.plots.style import short_names
 from lvq.typing import Argument, Labels
 
 if TYPE_CHECKING:
@@ -52,14 +52,10 @@ class PrototypeDisplay(style.Display):
     classes : sequence
         Names of the classes.
     differences : ndarray of shape (n_prototypes, n_features), optional
-        Values that the colours of a table show, around 0; by default the difference of each value from the mean over
-        the prototypes, divided by the standard deviation.
-    difference_name : str, optional
-        Label of the colour scale.
+        Differences from the mean prototype in the units of the model, which the colours of a table show; by default
+        those of the values, divided by their standard deviation.
     relevances : ndarray of shape (n_features,), optional
         Importance of each feature; a table that cannot show all shows the most important.
-    cells : sequence of shape (n_prototypes, n_features), optional
-        What a table shows instead of the values: numbers, or the names of categories with their fractions.
     title : str, default=""
         The title, which names the steps behind which the values are where these cannot be inverted.
 
@@ -100,12 +96,9 @@ class PrototypeDisplay(style.Display):
     prototype_classes: Sequence[int] | NDArray[np.intp]
     classes: Sequence[object] | Labels
     differences: ArrayLike | None = None
-    difference_name: str = "Difference from the mean prototype,\nin standard deviations"
     relevances: ArrayLike | None = None
-    cells: Sequence[Sequence[float | str]] | None = None
     title: str = ""
 
-    @described
     def plot(
         self, ax: Axes | None = None, *, kind: str = "auto", max_features: int | None = 30, colorbar: bool = True
     ) -> Self:
@@ -113,13 +106,15 @@ class PrototypeDisplay(style.Display):
 
         Parameters
         ----------
-        {ax}
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
         kind : {"auto", "table", "line", "image"}, default="auto"
             "auto" uses images where the features fill a square of 8 x 8 or more and are called pixels, numbered by
             row and column, or without names; lines where more than 60 features are numbered; else a table.
         max_features : int or None, default=30
             Number of rows of a table, the most important features first; None shows all, in their order.
-        {colorbar}
+        colorbar : bool, default=True
+            Whether to draw the colour scale.
 
         Returns
         -------
@@ -143,7 +138,8 @@ class PrototypeDisplay(style.Display):
         else:
             self._draw_table(ax, values, max_features)
         if colorbar and self.image_ is not None:
-            label = self.difference_name if kind == "table" else "Value of the feature"
+            unit = "standard deviations" if self.differences is None else "the units of the model"
+            label = f"Difference from the mean prototype,\nin {unit}" if kind == "table" else "Value of the feature"
             self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, label=label)
         self.ax_.set_title(self.title, size="small")
         return self
@@ -167,9 +163,7 @@ class PrototypeDisplay(style.Display):
         if max_features is not None and len(used) > max_features:
             weight = np.abs(differences).max(axis=0) if self.relevances is None else np.asarray(self.relevances)
             self.order_ = used[np.argsort(-np.nan_to_num(weight[used]), kind="stable")[:max_features]]
-        texts = [
-            [self._text(values, prototype, feature) for feature in self.order_] for prototype in range(len(values))
-        ]
+        texts = [[style.short_number(float(value)) for value in row] for row in values[:, self.order_]]
         inches = max(0.72, 0.075 * max(len(text) for row in texts for text in row))  # of a column
         width = float(np.clip(3.4 + inches * min(len(values), MAX_COLUMNS_WITH_TEXT), 5.6, 13))
         self._set_axes(ax, (width, float(np.clip(0.27 * len(self.order_) + 1.6, 3, 16))))
@@ -181,10 +175,6 @@ class PrototypeDisplay(style.Display):
         if len(values) <= MAX_COLUMNS_WITH_TEXT and len(self.order_) <= MAX_ROWS_WITH_TEXT:
             self._write(texts, np.abs(shown) > 0.65 * limit)
         self._label_table(len(used))
-
-    def _text(self, values: Floats, prototype: int, feature: int) -> str:
-        cell = values[prototype, feature] if self.cells is None else self.cells[prototype][feature]
-        return cell if isinstance(cell, str) else style.short_number(float(cell))
 
     def _write(self, texts: list[list[str]], dark: NDArray[np.bool_]) -> None:
         """The values in their cells, white where these are dark."""
@@ -217,7 +207,10 @@ class PrototypeDisplay(style.Display):
             self.lines_ += self.ax_.plot(self.order_, row, color=colours[index], linewidth=1.4, label=label)
         style.name_ticks(self.ax_.xaxis, self.feature_names, limit=15, rotation=40)
         ordered = arrays.ordered_axis(self.feature_names)
-        self.ax_.set(xlabel="Feature" if ordered is None else ordered.title, ylabel="Value of the prototype")
+        self.ax_.set(
+            xlabel="Feature" if ordered is None else style.short_name(ordered.title, 50),
+            ylabel="Value of the prototype",
+        )
         self.ax_.margins(x=0.01)
         self.ax_.grid(alpha=0.3)
         self.legend_ = style.place_legend(self.ax_)
@@ -248,7 +241,6 @@ class PrototypeDisplay(style.Display):
         return values if places is None else places.whole(values, np.nan)
 
     @classmethod
-    @described
     def from_estimator(
         cls,
         estimator: BaseEstimator,
@@ -262,20 +254,25 @@ class PrototypeDisplay(style.Display):
         """Plot the prototypes of a fitted model in the units of the pipeline's input.
 
         The steps of a Pipeline are inverted, see `lvq.inspection.columns`. Where one of them cannot be, such as
-        `StandardNormalVariate`, prototypes are shown as the model sees them, and the title names the steps. In a
-        table, all columns of a one-hot encoding are one row: the category with the largest fraction, and the fraction
-        where it is not the only one.
+        `StandardNormalVariate`, prototypes are shown as the model sees them, and the title names the steps. Of a
+        one-hot encoding each category is a feature, with the fraction of the samples that the prototype stands for.
 
         Parameters
         ----------
-        {estimator}
-        {class_names}
-        {feature_names}
+        estimator : estimator
+            A fitted model of this library, alone or in a Pipeline, a search, a FrozenEstimator or a
+            `RejectClassifier`.
+        class_names : sequence of str, optional
+            Names of the classes, in the order of ``classes_``; by default the classes themselves.
+        feature_names : sequence of str, optional
+            Names of the features; by default those that the estimator was fitted with.
         exemplars : Exemplars, optional
             From `lvq.exemplars`: the names of the nearest samples are shown beside that of each prototype. Where
             samples are patients, such a figure names them.
-        {ax}
-        {plot_kwargs}
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **plot_kwargs : dict
+            Keyword arguments for `plot`.
 
         Returns
         -------
@@ -285,12 +282,7 @@ class PrototypeDisplay(style.Display):
         found = need_model(estimator, cls.__name__)
         steps = steps_without_inverse(found)
         classes = arrays.given_or_own(cls.__name__, "class_names", class_names, found.model.classes)
-        table = variable_table(found, found.model.prototypes)
-        is_table = plot_kwargs.get("kind", "auto") in ("auto", "table")
-        if is_table and not steps and table is not None and table.parts.categories:
-            drawn, own = _by_variable(found, table), table.names
-        else:
-            drawn, own = _by_feature(estimator, found, not steps), arrays.feature_names(estimator, original=not steps)
+        own = arrays.feature_names(estimator, original=not steps)
         shown = arrays.given_or_own(cls.__name__, "feature_names", feature_names, own).tolist()
         names = arrays.prototype_names(estimator, classes).tolist()
         if exemplars is not None:
@@ -301,7 +293,7 @@ class PrototypeDisplay(style.Display):
             prototype_classes=found.model.labels,
             classes=classes,
             title=style.after(steps),
-            **drawn,
+            **_values(estimator, found, not steps),
         )
         return display.plot(ax=ax, **plot_kwargs)
 
@@ -312,7 +304,7 @@ def standardised(values: Floats) -> Floats:
     return np.divide(differences, deviation, out=np.zeros_like(differences), where=deviation > 0)
 
 
-def _by_feature(estimator: BaseEstimator, found: FoundModel, original: bool) -> dict[str, Argument]:
+def _values(estimator: BaseEstimator, found: FoundModel, original: bool) -> dict[str, ArrayLike]:
     """Values; with differences and relevances where each feature of the model is one of the values."""
     prototypes = found.model.prototypes.astype(np.float64)
     values = arrays.prototypes_in_units(estimator) if original else prototypes
@@ -323,35 +315,7 @@ def _by_feature(estimator: BaseEstimator, found: FoundModel, original: bool) -> 
     differences, relevances = np.full(values.shape, np.nan), np.zeros(values.shape[1])
     differences[:, used] = prototypes - prototypes.mean(axis=0)
     relevances[used] = arrays.relevance_profile(estimator)
-    name = "Difference from the mean prototype,\nin the units of the model"
-    return {"values": values, "differences": differences, "difference_name": name, "relevances": relevances}
-
-
-def _by_variable(found: FoundModel, table: VariableTable) -> dict[str, Argument]:
-    """Values, cells, differences and relevances by column of X, where several features belong to one column."""
-    values, differences = np.empty(np.shape(table.values)), np.empty(np.shape(table.values))
-    for k, column in enumerate(table.columns.tolist()):
-        if column in table.parts.categories:
-            fractions = table.parts.categories[column].fractions
-            own = fractions.argmax(axis=1)[:, None]
-        else:
-            cells = [row[k] for row in table.values]
-            numbers = np.unique(cells, return_inverse=True)[1] if isinstance(cells[0], str) else np.array(cells)
-            fractions, own = numbers[:, None].astype(np.float64), np.zeros((len(cells), 1), dtype=np.intp)
-        values[:, k] = np.take_along_axis(fractions, own, 1)[:, 0]
-        differences[:, k] = np.take_along_axis(standardised(fractions), own, 1)[:, 0]
-    name = "Difference from the mean prototype,\nin standard deviations (of categories: of the fraction)"
-    result: dict[str, Argument] = {
-        "values": values,
-        "cells": table.cells,
-        "differences": differences,
-        "difference_name": name,
-    }
-    owner = columns_of_features(found)
-    if owner is not None:
-        weight = np.bincount(owner, arrays.relevance_profile(found.estimator), minlength=found.steps[0].n_features_in_)
-        result["relevances"] = weight[table.columns]
-    return result
+    return {"values": values, "differences": differences, "relevances": relevances}
 
 
 class ImageGrid(NamedTuple):

@@ -17,7 +17,7 @@ from lvq.inspection.steps import Floats, Names
 from lvq.model.metrics import Euclidean
 from lvq.plots import arrays
 from lvq.plots.arrays import Values, ordered_axis, relevance_profile
-from lvq.plots.style import COLOURS, Display, after, described, name_ticks, percent, show_percent
+from lvq.plots.style import COLOURS, Display, after, name_ticks, percent, show_percent
 from lvq.typing import Argument
 
 if TYPE_CHECKING:
@@ -83,13 +83,13 @@ class RelevanceDisplay(Display):
     confidence: float | None = None
     title: str = ""
 
-    @described
     def plot(self, ax: Axes | None = None, *, kind: str = "bar", max_features: int | None = 20) -> Self:
         """Draw the relevances.
 
         Parameters
         ----------
-        {ax}
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
         kind : {"bar", "line"}, default="bar"
             A bar with a name for each feature, or a line over all features in their order, as for spectra.
         max_features : int or None, default=20
@@ -163,13 +163,11 @@ class RelevanceDisplay(Display):
         self.ax_.grid(alpha=0.3)
 
     @classmethod
-    @described
     def from_estimator(
         cls,
         estimator: BaseEstimator,
         *,
         values: Values | None = None,
-        group: int | str | None = None,
         feature_names: Sequence[str] | Names | None = None,
         ax: Axes | None = None,
         **plot_kwargs: Argument,
@@ -182,15 +180,18 @@ class RelevanceDisplay(Display):
 
         Parameters
         ----------
-        {estimator}
+        estimator : estimator
+            A fitted model of this library, alone or in a Pipeline, a search, a FrozenEstimator or a
+            `RejectClassifier`.
         values : {"importance", "lambda"}, optional
             "importance" for `feature_importances_`, "lambda" for `relevances_` or the diagonal of Lambda divided by
-            its sum, which is arbitrary for correlated features. None is "importance" where the model has it and no
-            group is chosen.
-        {group}
-        {feature_names}
-        {ax}
-        {plot_kwargs}
+            its sum, which is arbitrary for correlated features. None is "importance" where the model has it.
+        feature_names : sequence of str, optional
+            Names of the features; by default those that the estimator was fitted with.
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **plot_kwargs : dict
+            Keyword arguments for `plot`.
 
         Returns
         -------
@@ -198,14 +199,8 @@ class RelevanceDisplay(Display):
             The display, drawn.
         """
         found = need_model(estimator, cls.__name__)
-        shown = arrays.chosen_values(
-            f"{cls.__name__}.from_estimator", found.model, values, per_matrix=group is not None
-        )
-        if group is None:
-            relevances = relevance_profile(estimator, values=shown)
-        else:
-            index = arrays.group_index(cls.__name__, estimator, group)
-            relevances = relevance_profile(estimator, per_matrix=True)[index]
+        shown = arrays.chosen_values(f"{cls.__name__}.from_estimator", found.model, values)
+        relevances = relevance_profile(estimator, values=shown)
         title = after(steps_without_inverse(found))
         if shown == "lambda" and isinstance(found.model.metric, Euclidean):
             title = "Euclidean metric: all features have the same weight"
@@ -215,7 +210,6 @@ class RelevanceDisplay(Display):
         return cls(relevances=relevances, feature_names=names, values=shown, title=title).plot(ax=ax, **plot_kwargs)
 
     @classmethod
-    @described
     def from_importances(
         cls, importances: VariableImportances, *, ax: Axes | None = None, **plot_kwargs: Argument
     ) -> Self:
@@ -225,8 +219,10 @@ class RelevanceDisplay(Display):
         ----------
         importances : VariableImportances
             From `lvq.variable_importances`; its `n_resamples` gives intervals.
-        {ax}
-        {plot_kwargs}
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **plot_kwargs : dict
+            Keyword arguments for `plot`.
 
         Returns
         -------

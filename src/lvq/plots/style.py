@@ -1,4 +1,4 @@
-"""What displays share: their axes, the descriptions of their arguments, colours of classes, short names and ticks.
+"""What displays share: their axes, colours of classes, short names and ticks.
 
 The eight colours are those of Okabe and Ito, which can be distinguished with any kind of colour vision. From the ninth
 class on they are repeated lighter, darker and lighter again. Markers repeat after eleven classes, so colour and marker
@@ -7,12 +7,10 @@ together are unique for the first 88 classes.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import isnan
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from lvq.estimators.parameters import entry
 from lvq.plots.arrays import ordered_axis
 from lvq.typing import Argument, Labels
 
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axis import XAxis, YAxis
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.legend import Legend
-
-Function = TypeVar("Function", bound=Callable[..., object])
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#666666")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
@@ -38,42 +34,6 @@ MIXTURES = (
 )
 DIVERGING = "RdBu_r"
 NAME_LENGTH = 30  # characters of a name that are shown
-
-PARAMETERS: dict[str, tuple[str, str]] = {
-    "estimator": (
-        "estimator",
-        "A fitted model of this library, alone or in a Pipeline, a search, a FrozenEstimator or a `RejectClassifier`.",
-    ),
-    "X": ("array-like of shape (n_samples, n_features)", "Samples, preferably not used in training."),
-    "y": ("array-like of shape (n_samples,)", "True classes of the samples."),
-    "group": (
-        "int or str, optional",
-        "Index or name of one local matrix, see `lvq.plots.group_names`; by default the mean over the prototypes.",
-    ),
-    "class_names": (
-        "sequence of str, optional",
-        "Names of the classes, in the order of ``classes_``; by default the classes themselves.",
-    ),
-    "feature_names": (
-        "sequence of str, optional",
-        "Names of the features; by default those that the estimator was fitted with.",
-    ),
-    "ax": ("matplotlib Axes, optional", "Axes to draw on; by default those of a new figure."),
-    "colorbar": ("bool", "Whether to draw the colour scale."),
-    "curve_kwargs": ("dict, optional", "Keyword arguments for matplotlib's `plot`."),
-    "plot_kwargs": ("dict", "Keyword arguments for `plot`."),
-}
-
-
-def described(method: Function) -> Function:
-    """Replace each ``{name}`` in the docstring of a method by the entry of that parameter in `PARAMETERS`."""
-    text = inspect.cleandoc(method.__doc__ or "")
-    for name, parameter in inspect.signature(method).parameters.items():
-        if f"{{{name}}}" in text:
-            stars = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
-            text = text.replace(f"{{{name}}}", entry(f"{stars}{name}", *PARAMETERS[name], parameter.default))
-    method.__doc__ = text
-    return method
 
 
 class Display:
@@ -160,28 +120,19 @@ def short_name(name: object, length: int = NAME_LENGTH) -> str:
 
 
 def short_names(names: Sequence[object] | Labels, length: int = NAME_LENGTH) -> list[str]:
-    """Names of limited length that still differ: where shortening makes some equal, their common ends are cut first.
+    """Names of limited length that still differ: where shortening makes some equal, each gets its number.
 
     Examples
     --------
     >>> short_names(["class number 1 of the classes", "class number 2 of the classes"], 12)
-    ['…1…', '…2…']
+    ['clas…sses 1', 'clas…sses 2']
     """
     full = [" ".join(str(name).split()) for name in names]
     plain = [short_name(name, length) for name in full]
     if len(set(plain)) == len(set(full)):
         return plain
-    start = _common_start(full)
-    end = _common_start([name[start:][::-1] for name in full])
-    cores = [short_name(f"…{name[start : len(name) - end]}…", length) for name in full]
-    if len(set(cores)) == len(set(full)):
-        return cores
-    return [f"{short_name(name, length - 5)} {number}" for number, name in enumerate(full, start=1)]
-
-
-def _common_start(names: Sequence[str]) -> int:
-    """Number of characters with which all names begin."""
-    return next((k for k, signs in enumerate(zip(*names)) if len(set(signs)) > 1), min(map(len, names)))
+    room = length - len(f" {len(full)}")
+    return [f"{short_name(name, room)} {number}" for number, name in enumerate(full, start=1)]
 
 
 def after(steps: Sequence[str]) -> str:

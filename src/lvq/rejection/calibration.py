@@ -26,13 +26,15 @@ from lvq.rejection.path import CellThresholds, OperatingPoint, ThresholdPath
 from lvq.rejection.scores import Combination, Predictions, cells_of, certainty_of
 from lvq.rejection.thresholds import in_steps, local_thresholds, step_of
 from lvq.rejection.validation import BoolArray, FloatArray, IntArray, check_certainty
-from lvq.typing import Argument, CrossValidation, FittedFold, Fold, Labels, MatrixLike
+from lvq.typing import Argument, CrossValidation, Fold, Labels, MatrixLike
 
 MIN_CELL_SIZE = 10  # cells with fewer calibration samples share a threshold
 STEADY_CELL_SIZE = 100  # cells with fewer have thresholds that vary much from one calibration to the next
 LOW = 0.05  # fraction of the training samples below which ranks are not used
 PATH_FRACTION = 0.25  # of the calibration samples, for the path of a guarantee; the tests need the larger part
 
+#: Training and test rows, and the fitted model or its predictions for all samples.
+FittedFold: TypeAlias = "tuple[IntArray, IntArray, BaseEstimator | Predictions]"
 Folds: TypeAlias = "CrossValidation | Iterable[FittedFold]"
 
 
@@ -141,8 +143,8 @@ def cross_fitted(estimator: BaseEstimator, given: BaseEstimator, cv: Folds, meas
     final = score(predictions, measure, data.y)
     for train, test, *fitted in _folds(cv, data):
         train, test = numbers[train], numbers[test][data.weighted[test]]
-        model = fitted[0] if fitted else data.take(train).trained(given)
-        everyone = score(Predictions(model, data.X), measure, data.y)
+        made = fitted[0] if fitted else data.take(train).trained(given)
+        everyone = score(made if isinstance(made, Predictions) else Predictions(made, data.X), measure, data.y)
         found, training = everyone.take(test), everyone.take(train)
         found = found._replace(
             certainty=on_scale(found.certainty, training.certainty, final.certainty),

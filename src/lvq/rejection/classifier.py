@@ -30,7 +30,7 @@ from sklearn.utils.validation import (
 )
 
 from lvq.estimators.base import unchanged_on_error
-from lvq.estimators.inputs import by_partition, in_memory, is_dask
+from lvq.estimators.inputs import is_dask
 from lvq.rejection.calibration import (
     Data,
     Folds,
@@ -224,8 +224,7 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples, of any kind that the estimator takes. A dask collection is calibrated on only by a fitted estimator
-            (``cv="prefit"``), and computed for this.
+            Samples in memory, of any kind that the estimator takes.
         y : array-like of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
@@ -281,19 +280,19 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """The samples with what belongs to them, checked."""
         if y is None:
             raise ValueError("RejectClassifier requires y to be passed, but the target y is None.")
-        if is_dask(X) and not self._is_prefit:
+        if is_dask(X):
             raise TypeError(
-                "RejectClassifier trains on samples in memory, got a dask collection; fit the estimator to it, then "
-                "calibrate on other samples with cv='prefit'."
+                "RejectClassifier takes samples in memory, got a dask collection; fit the estimator to it, then "
+                "calibrate on other samples, in memory, with cv='prefit'."
             )
-        X, given, names = indexable(*map(in_memory, (X, y, groups)))
+        X, given, names = indexable(X, y, groups)
         labels = column_or_1d(given, warn=True)
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         names = None if names is None else column_or_1d(names)
         for_fit, weighted = dict(fit_params), np.ones(len(labels), dtype=np.bool_)
         if sample_weight is not None:
-            weight = _check_sample_weight(in_memory(sample_weight), labels, ensure_non_negative=True)
+            weight = _check_sample_weight(sample_weight, labels, ensure_non_negative=True)
             for_fit, weighted = {"sample_weight": weight, **for_fit}, weight > 0
         if names is not None and has_fit_parameter(self.estimator, "groups"):
             for_fit = {"groups": names, **for_fit}
@@ -374,7 +373,6 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             tags.classifier_tags.poor_score = inner.classifier_tags.poor_score
         return tags
 
-    @by_partition
     def predict(self, X: MatrixLike) -> Labels:
         """Predict a class for every sample, accepted or not.
 
@@ -392,7 +390,6 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.estimator_.predict(X)
 
     @available_if(_estimator_has("predict_proba"))
-    @by_partition
     def predict_proba(self, X: MatrixLike) -> FloatArray:
         """Probabilities of the classes by the estimator.
 
@@ -409,7 +406,6 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.estimator_.predict_proba(X)
 
     @available_if(_estimator_has("decision_function"))
-    @by_partition
     def decision_function(self, X: MatrixLike) -> FloatArray:
         """Scores of the classes by the estimator.
 
@@ -449,7 +445,6 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         return self.reason(X) == ""
 
-    @by_partition
     def reason(self, X: MatrixLike) -> NDArray[np.str_]:
         """Why predictions are rejected.
 
@@ -502,7 +497,6 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             reason[~self.outlier_limits_.accept(typicality, cell)] = "outlier"
         return reason
 
-    @by_partition
     def certainty(self, X: MatrixLike) -> FloatArray:
         """Certainty of the predictions by the measure that the thresholds belong to; higher is more certain.
 
@@ -549,7 +543,6 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.point_.threshold_of(cell)
 
-    @by_partition
     def cell(self, X: MatrixLike) -> Labels:
         """The cell of each sample: the index of its winning prototype, or its predicted class.
 
@@ -564,7 +557,6 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         return cells_of(self.predictions(X))
 
-    @by_partition
     def predict_or_reject(self, X: MatrixLike, reject_label: Label = None) -> Labels:
         """Classes, and a label of its own for the rejected samples.
 
@@ -587,26 +579,6 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         labels[self.reason_for(predictions) != ""] = reject_label
         return labels
 
-    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy of all predictions, accepted or not.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Their classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights.
-
-        Returns
-        -------
-        accuracy : float
-        """
-        from sklearn.metrics import accuracy_score  # slow to import
-
-        return accuracy_score(in_memory(y), in_memory(self.predict(X)), sample_weight=in_memory(sample_weight))
-
     def coverage(self, X: MatrixLike, sample_weight: ArrayLike | None = None) -> float:
         """Fraction of the samples that are accepted.
 
@@ -621,8 +593,8 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         coverage : float
         """
-        accepted = in_memory(self.accept(X))
-        return float(np.average(accepted, weights=_check_sample_weight(in_memory(sample_weight), accepted)))
+        accepted = self.accept(X)
+        return float(np.average(accepted, weights=_check_sample_weight(sample_weight, accepted)))
 
     def accepted_accuracy(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy of the accepted predictions.
@@ -643,15 +615,10 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         accuracy : float
             NaN where nothing is accepted.
         """
-        labels = column_or_1d(in_memory(y))
-        if is_dask(X):
-            predicted, accepted = in_memory(self.predict(X)), in_memory(self.accept(X))
-        else:
-            predictions = self.predictions(X)
-            predicted, accepted = predictions.predicted, self.reason_for(predictions) == ""
-        check_consistent_length(predicted, labels)
-        weight = _check_sample_weight(in_memory(sample_weight), labels) * accepted
-        return float(np.average(predicted == labels, weights=weight)) if weight.any() else float("nan")
+        labels, predictions = column_or_1d(y), self.predictions(X)
+        check_consistent_length(predictions.predicted, labels)
+        weight = _check_sample_weight(sample_weight, labels) * (self.reason_for(predictions) == "")
+        return float(np.average(predictions.predicted == labels, weights=weight)) if weight.any() else float("nan")
 
 
 def _common_type(classes: Labels, label: Label) -> np.dtype:

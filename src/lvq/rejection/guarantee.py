@@ -31,13 +31,11 @@ from lvq.rejection.validation import FloatArray, IntArray
 
 FEWEST_EXPECTED = 45  # accepted testing samples where the tests start
 LARGEST = 1e300  # number of samples that is reported
-# "No number of samples is enough" is reported only where so many errors have at most this probability at max_error,
+# "Not achievable" is reported only where so many errors have at most this probability at max_error,
 SIGNIFICANT = 0.05
-# where even this many times the samples would not be enough,
-LARGEST_FACTOR = 1000
 # and where there are at least this many times the samples needed without any error.
 SUFFICIENT_FACTOR = 3
-OTHER_REMEDIES = "raise max_error, or use a better classifier or measure of certainty"
+REMEDIES = "raise max_error, or use a better classifier or measure of certainty"
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,7 +279,7 @@ class GuaranteeError(ValueError):
     Attributes
     ----------
     reason : {"too_few_samples", "error_rate", "order"}
-        More samples would help; no number of samples would; or the most certain samples are not the most accurate.
+        More samples help; the error rate is too high; or the most certain samples are not the most accurate.
     samples_needed : int or None
         About how many samples are needed in all, where more would help.
     """
@@ -301,13 +299,12 @@ def too_few(n_accepted: int, n_testing: int, guarantee: Guarantee) -> GuaranteeE
     needed = samples_needed(guarantee.max_error, guarantee.level)
     if n_accepted >= needed:
         return None
-    return _more_samples(
+    message = (
         f"{guarantee} needs at least {_number(needed)} accepted testing samples even without any error, but at most "
-        f"{n_accepted} of {n_testing} testing samples can be accepted",
-        "raise max_error or lower confidence",
-        max(n_testing, 1) * needed / max(n_accepted, 1),
-        guarantee,
+        f"{n_accepted} of {n_testing} testing samples can be accepted"
     )
+    total = max(n_testing, 1) * needed / max(n_accepted, 1)
+    return _more_samples(message, total, guarantee, "raise max_error or lower confidence")
 
 
 def explain_failure(tested: Tested, guarantee: Guarantee) -> GuaranteeError:
@@ -327,17 +324,17 @@ def explain_failure(tested: Tested, guarantee: Guarantee) -> GuaranteeError:
     n_accepted, n_errors = int(accepted[best]), int(errors[best])
     found = f"{n_errors} errors among {n_accepted} accepted testing samples ({rate[best]:.2%})"
     failed = f"{guarantee} could not be shown with {n_testing} testing samples"
-    if rate[best] >= guarantee.max_error:
-        if 1 - float(error_p_value(n_errors - 1, n_accepted, guarantee.max_error)) <= SIGNIFICANT:
-            narrow, wide = int(np.where(accepted >= fewest, accepted, most + 1).argmin()), int(accepted.argmax())
-            trend = int(errors[narrow]), int(accepted[narrow]), int(errors[wide]), most
-            return _too_many_errors(trend, found, failed, n_testing, guarantee)
-        needed = max(samples_needed(guarantee.max_error, guarantee.level, guarantee.max_error / 2), n_accepted + 1)
-        message = (
-            f"{failed}. The lowest error rate is {found}: too few to decide whether the true rate is below max_error. "
-            f"If it is half of max_error, about {needed} accepted samples are enough"
+    lowest = f"the lowest error rate of all thresholds that accept at least {fewest} testing samples is {found}"
+    below = rate[best] < guarantee.max_error
+    if not below and 1 - float(error_p_value(n_errors - 1, n_accepted, guarantee.max_error)) <= SIGNIFICANT:
+        if n_testing < SUFFICIENT_FACTOR * fewest:
+            message = f"{failed}: {lowest}, and so few do not show whether more certain ones are more accurate"
+            return _more_samples(message, SUFFICIENT_FACTOR * fewest, guarantee)
+        return GuaranteeError(
+            f"{guarantee} is not achievable with these samples: {lowest}. More of them help only if the rate falls "
+            f"further for the most certain; otherwise {REMEDIES}.",
+            "error_rate",
         )
-        return _more_samples(message, OTHER_REMEDIES, n_testing * needed / n_accepted, guarantee)
     passes = bool(error_p_value(n_errors, n_accepted, guarantee.max_error) <= guarantee.level)
     if passes and n_accepted >= first >= fewest:
         return GuaranteeError(
@@ -345,49 +342,15 @@ def explain_failure(tested: Tested, guarantee: Guarantee) -> GuaranteeError:
             "order the samples by accuracy; use another measure of certainty.",
             "order",
         )
-    if passes:  # but not where the tests began, because too few were accepted there; more samples help
+    assumed = float(rate[best]) if below else guarantee.max_error / 2  # too few to decide whether it is below
+    needed = max(samples_needed(guarantee.max_error, guarantee.level, assumed), n_accepted + 1)
+    if passes:  # but not where the tests began, because too few were accepted there
         needed = max(3 * fewest, n_accepted + 1)
-    else:
-        needed = max(samples_needed(guarantee.max_error, guarantee.level, float(rate[best])), n_accepted + 1)
-    message = f"{failed}. The lowest error rate is {found}; about {needed} accepted samples are needed"
-    return _more_samples(message, "raise max_error or lower confidence", n_testing * needed / n_accepted, guarantee)
+    message = f"{failed}: {lowest}; about {needed} accepted samples are enough if the true rate is {assumed:.2%}"
+    return _more_samples(message, n_testing * needed / n_accepted, guarantee)
 
 
-def _too_many_errors(
-    trend: tuple[int, int, int, int], found: str, failed: str, n_testing: int, guarantee: Guarantee
-) -> GuaranteeError:
-    """The lowest rate is significantly above max_error: more samples help only if it falls with rising certainty."""
-    fewest = samples_needed(guarantee.max_error, guarantee.level)
-    lowest = f"the lowest error rate of all thresholds that accept at least {fewest} testing samples is {found}"
-    accepted = _fraction_at_rate(*trend, guarantee.max_error / 2) * trend[1]
-    needed = samples_needed(guarantee.max_error, guarantee.level, guarantee.max_error / 2)
-    if accepted < needed < accepted * LARGEST_FACTOR:  # not where as many are accepted already, all equally certain
-        message = f"{failed}: {lowest}, but it falls with rising certainty. At this trend more samples are enough"
-        return _more_samples(message, OTHER_REMEDIES, needed * n_testing / accepted, guarantee)
-    if n_testing < SUFFICIENT_FACTOR * fewest:
-        message = f"{failed}: {lowest}, and so few samples do not show whether more certain ones are more accurate"
-        return _more_samples(message, OTHER_REMEDIES, SUFFICIENT_FACTOR * fewest, guarantee)
-    return GuaranteeError(
-        f"{guarantee} is not achievable: {lowest}, and no number of samples is enough, because it does not fall far "
-        f"enough with rising certainty; {OTHER_REMEDIES}.",
-        "error_rate",
-    )
-
-
-def _fraction_at_rate(errors: int, accepted: int, all_errors: int, most: int, rate: float) -> float:
-    """Which fraction of the accepted samples has errors at `rate` if the rate continues to fall; 0 if it does not fall.
-
-    A power law through the two counts; that the rate falls must be significant (Fisher's exact test).
-    """
-    from scipy.stats import hypergeom  # slow to import, and needed only here
-
-    if accepted == most or hypergeom.cdf(errors, most, all_errors, accepted) > SIGNIFICANT:
-        return 0.0
-    power = log(all_errors * accepted / (errors * most)) / log(most / accepted)
-    return (rate * accepted / errors) ** (1 / power)
-
-
-def _more_samples(message: str, otherwise: str, n_testing: float, guarantee: Guarantee) -> GuaranteeError:
+def _more_samples(message: str, n_testing: float, guarantee: Guarantee, otherwise: str = REMEDIES) -> GuaranteeError:
     """The advice to use more samples: so many that `n_testing` of them are for testing."""
     total, fraction = ceil(n_testing / guarantee.fraction_tested), guarantee.fraction_tested
     use = "" if fraction == 1 else f" ({fraction:.3g} of them are used for testing)"

@@ -52,6 +52,9 @@ class CellThresholds:
     thresholds: FloatArray
     unseen: float
 
+    def __post_init__(self) -> None:
+        check_lengths(cells=self.cells, thresholds=self.thresholds)
+
     def threshold_of(self, cell: ArrayLike) -> FloatArray:
         """The threshold of every sample, by the label of its cell."""
         return np.append(self.thresholds, self.unseen)[positions(cell, self.cells)]

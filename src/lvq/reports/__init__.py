@@ -3,8 +3,7 @@
 `report` writes the page of a model; `Report.of` gives the numbers on it.
 """
 
-from lvq.reports.metrics import classification_metrics
 from lvq.reports.page import render
 from lvq.reports.summary import Context, Folds, Report, report
 
-__all__ = ["Context", "Folds", "Report", "classification_metrics", "render", "report"]
+__all__ = ["Context", "Folds", "Report", "render", "report"]

@@ -10,18 +10,28 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from io import StringIO
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lvq.plots import CertifiedAccuracyDisplay, LambdaDisplay, LossCurveDisplay, PrototypeDisplay, RelevanceDisplay
+from lvq.plots import (
+    CertifiedAccuracyDisplay,
+    EffectDisplay,
+    EvidenceDisplay,
+    LambdaDisplay,
+    PrototypeDisplay,
+    RelevanceDisplay,
+)
+from lvq.plots.effects import GREY, Effects
+from lvq.plots.evidence import AGAINST, FOR, with_value
 from lvq.plots.style import COLOURS, class_colours, show_percent
 from lvq.reports.metrics import Calibration
-from lvq.reports.model import Certified, Curves, History, Importance
+from lvq.reports.model import Certified, Curves, Importance
 from lvq.reports.rejection import Rejection
-from lvq.reports.samples import Map, MapPrototypes, Rectangles
+from lvq.reports.samples import Explanation, Map, MapPrototypes
 from lvq.reports.summary import Report
 from lvq.typing import Argument, JSONValue
 
@@ -62,7 +72,7 @@ def symbol(code: int) -> str:
 
 # -- charts that stand still -------------------------------------------------------------------------------------------
 
-WIDTH = 4.6  # inches; the page scales it
+WIDTH, CARD, SMALL = 4.6, 3.6, 2.8  # inches; the page scales them
 TEXT, MUTED, LINE = "#16191d", "#5a636d", "#d6dce2"  # replaced by the page's variables
 STYLE: Argument = {
     "svg.fonttype": "none",
@@ -77,7 +87,7 @@ STYLE: Argument = {
 
 def drawings(report: Report) -> dict[str, str]:
     """The static charts of a report as SVG, by their names."""
-    relevance, curves, history = report.relevance, report.curves, report.history
+    relevance, curves = report.relevance, report.curves
     found: dict[str, tuple[Drawing, float]] = {}  # with the height in inches
     if relevance is not None and curves is None:
         found["relevance"] = partial(_relevance, relevance), 0.7 + 0.22 * len(relevance.features)
@@ -93,13 +103,21 @@ def drawings(report: Report) -> dict[str, str]:
         found["certified"] = partial(_certified, report.certified), 2.6
     if report.probabilities is not None:
         found["calibration"] = partial(_calibration, report.probabilities), 2.6
-    if len(history.objective) > 1:
-        found["history"] = partial(_history, history), 2.6
     colours = {code.lower(): colour(k) for k, code in enumerate(class_colours(len(report.data.classes)))}
-    return {name: _svg(name, draw, height, colours) for name, (draw, height) in found.items()}
+    drawn = {name: _svg(name, draw, height, colours) for name, (draw, height) in found.items()}
+    signs = {FOR.lower(): "var(--positive)", AGAINST.lower(): "var(--negative)", GREY: "var(--muted)"}
+    if report.effects is not None:
+        for k in range(len(report.effects.columns)):
+            drawn[f"effect{k}"] = _svg(f"effect{k}", partial(_effect, report.effects, k), 1.9, signs, SMALL)
+    for kind in ("wrong", "least_certain"):
+        for k, one in enumerate(getattr(report.explanations, kind)):
+            if one.log_odds is not None and one.image is None:
+                name, height = f"{kind}{k}", 1.0 + 0.26 * len(one.features)
+                drawn[name] = _svg(name, partial(_evidence, one, report), height, signs, CARD)
+    return drawn
 
 
-def _svg(name: str, draw: Drawing, height: float, colours: dict[str, str]) -> str:
+def _svg(name: str, draw: Drawing, height: float, colours: dict[str, str], width: float = WIDTH) -> str:
     """A drawing as an SVG element whose colours are the page's."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
@@ -107,7 +125,7 @@ def _svg(name: str, draw: Drawing, height: float, colours: dict[str, str]) -> st
     file = StringIO()
     with rc_context(STYLE | {"svg.hashsalt": name}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # the browser has others
-        figure = Figure(figsize=(WIDTH, height), layout="constrained")
+        figure = Figure(figsize=(width, height), layout="constrained")
         draw(figure.subplots())
         figure.savefig(file, format="svg", metadata={"Date": None})
     text = re.sub("<metadata>.*?</metadata>", "", file.getvalue(), flags=re.DOTALL)
@@ -136,6 +154,28 @@ def _relevance(relevance: Importance, ax: Axes) -> None:
         intervals=None if found is None else [found.lower, found.upper],
         confidence=None if found is None else found.confidence,
     ).plot(ax, max_features=None)
+
+
+def _effect(effects: Effects, place: int, ax: Axes) -> None:
+    """One effect, on an axis of log-odds that is the same for all."""
+    ends = [f(one.log_odds) for f in (min, max) for one in effects.columns]
+    room = 0.25 * (max(ends) - min(ends) or 1.0)
+    display = EffectDisplay(effects=replace(effects, columns=effects.columns[place : place + 1])).plot(ax)
+    display.axes_[0].set_ylim(min(ends) - room, max(ends) + room)
+    display.axes_[0].set_ylabel("Log-odds")
+
+
+def _evidence(one: Explanation, report: Report, ax: Axes) -> None:
+    """The waterfall of an explained prediction."""
+    display = EvidenceDisplay(
+        evidence=[line.evidence or 0.0 for line in one.features],
+        feature_names=[with_value(line.name, line.value) for line in one.features],
+        label=report.data.classes[one.predicted],
+        rival_label=report.data.classes[one.rival_class],
+        rest=one.other_evidence or 0.0,
+        n_rest=report.prototypes.n_features - len(one.features),
+    ).plot(ax)
+    display.ax_.set(xlabel="Log-odds", title="")
 
 
 def _matrix(values: list[list[float]], names: list[str], ax: Axes) -> None:
@@ -179,11 +219,6 @@ def _calibration(found: Calibration, ax: Axes) -> None:
     show_percent(ax.xaxis)
     show_percent(ax.yaxis)
     ax.grid(alpha=0.3)
-
-
-def _history(history: History, ax: Axes) -> None:
-    LossCurveDisplay(history=history.objective, iterations=history.iteration).plot(ax)
-    ax.set_ylabel("Mean cost")
 
 
 # -- charts that move --------------------------------------------------------------------------------------------------
@@ -279,13 +314,12 @@ def _map(view: Map, n_classes: int) -> Spec:
 
 def _map_axis(view: Map, axis: int) -> Spec:
     """One axis of the plane, as wide as the grid of regions, without numbers."""
-    name, fraction = ("x", "y")[axis], view.explained_by_axis[axis]
-    ends = [min(getattr(view.regions, name)), max(getattr(view.regions, f"{name}2"))]
+    fraction = view.explained_by_axis[axis]
     return {
-        "field": name,
+        "field": ("x", "y")[axis],
         "type": "quantitative",
         "title": f"{view.axes[axis]} ({'below 1 %' if fraction < 0.01 else f'{fraction:.0%}'})",
-        "scale": {"domain": ends, "nice": False, "zero": False},
+        "scale": {"domain": view.ends[axis], "nice": False, "zero": False},
         "axis": {"labels": False, "ticks": False, "grid": False},
     }
 
@@ -294,12 +328,10 @@ def _by_class(field: str, scale: Spec) -> Spec:
     return {"field": field, "type": "nominal", "scale": scale, "legend": None}
 
 
-def _regions(regions: Rectangles, position: Spec, colours: Spec) -> Spec:
-    names = ("x", "x2", "y", "y2", "label")
-    rows = [dict(zip(names, row)) for row in zip(*(getattr(regions, name) for name in names))]
+def _regions(regions: list[dict[str, float]], position: Spec, colours: Spec) -> Spec:
     ends = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
     return {
-        "data": {"values": rows},
+        "data": {"values": regions},
         "mark": {"type": "rect", "aria": False, "opacity": 0.17, "strokeWidth": 0, "tooltip": None},
         "encoding": position | ends | {"color": _by_class("label", colours)},
     }

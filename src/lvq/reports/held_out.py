@@ -25,7 +25,6 @@ class HeldOut:
     model: BaseEstimator
     columns: Columns
     X: MatrixLike
-    given: Labels  # the classes as they were given
     labels: Labels  # all classes, those that the model does not know last
     order: Codes  # the index of each of the model's classes
     y: Codes
@@ -63,7 +62,6 @@ class HeldOut:
             model=model,
             columns=columns,
             X=X,
-            given=y,
             labels=labels,
             order=order,
             y=np.array([code[label] for label in y.tolist()]),

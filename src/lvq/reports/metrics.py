@@ -17,7 +17,6 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -135,7 +134,7 @@ class ClassMetrics:
 
 @dataclass(frozen=True)
 class Metrics:
-    """Metrics of predictions for labelled samples; see `classification_metrics`."""
+    """Metrics of predictions for labelled samples; see `metrics_of`."""
 
     accuracy: Fraction
     majority: float
@@ -145,24 +144,18 @@ class Metrics:
     log_loss: float | None
 
 
-def classification_metrics(
-    y: ArrayLike,
-    predicted: ArrayLike,
-    classes: ArrayLike,
-    probabilities: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-) -> Metrics:
+def metrics_of(y: Codes, predicted: Codes, n_classes: int, table: Floats | None, groups: Codes | None) -> Metrics:
     """Metrics of predictions for labelled samples.
 
     Parameters
     ----------
-    y, predicted : array-like of shape (n_samples,)
-        True and predicted classes.
-    classes : array-like of shape (n_classes,)
-        All classes, in the order of the columns of `probabilities`.
-    probabilities : array-like of shape (n_samples, n_classes), optional
+    y, predicted : ndarray of int
+        True and predicted classes, as indices.
+    n_classes : int
+        Number of classes.
+    table : ndarray of shape (n_samples, n_classes) or None
         Probabilities of the classes; columns may be missing at the end, for classes that the model does not know.
-    groups : array-like of shape (n_samples,), optional
+    groups : ndarray of int or None
         Groups of samples that are not independent of each other.
 
     Returns
@@ -174,29 +167,22 @@ def classification_metrics(
 
     Examples
     --------
-    >>> metrics = classification_metrics([1, 1, 0, 0], [1, 0, 0, 0], [0, 1])
+    >>> metrics = metrics_of(np.array([1, 1, 0, 0]), np.array([1, 0, 0, 0]), 2, None, None)
     >>> metrics.balanced_accuracy, metrics.by_class[1].ppv.value, metrics.majority
     (0.75, 1.0, 0.5)
     """
-    place = {name: index for index, name in enumerate(np.asarray(classes).tolist())}
-    true, guess = (np.array([place[name] for name in column_or_1d(column).tolist()]) for column in (y, predicted))
-    check_consistent_length(true, guess)
-    if not len(true):
-        raise ValueError("classification_metrics needs at least one sample, got none; give some labelled samples.")
-    table = None if probabilities is None else np.asarray(probabilities, dtype=np.float64)
-    codes = None if groups is None else np.unique(column_or_1d(groups), return_inverse=True)[1]
-    rows = [_of_class(label, true, guess, table, codes) for label in range(len(place))]
+    rows = [_of_class(label, y, predicted, table, groups) for label in range(n_classes)]
     areas = [row.auc for row in rows if row.auc is not None]
     auc = None
     if areas:
-        auc = areas[-1] if len(place) == 2 else Area(float(np.mean([area.value for area in areas])))
+        auc = areas[-1] if n_classes == 2 else Area(float(np.mean([area.value for area in areas])))
     return Metrics(
-        accuracy=fraction_of(true == guess, groups=codes),
-        majority=float(np.bincount(true).max() / len(true)),
+        accuracy=fraction_of(y == predicted, groups=groups),
+        majority=float(np.bincount(y).max() / len(y)),
         balanced_accuracy=float(np.mean([row.sensitivity.value for row in rows if row.sensitivity.total])),
         by_class=rows,
         auc=auc,
-        log_loss=None if table is None else _log_loss(true, table),
+        log_loss=None if table is None else _log_loss(y, table),
     )
 
 

@@ -1,9 +1,9 @@
-"""The parts of the report about the model: its card, importances, prototypes, certified accuracy and training."""
+"""The parts of the report about the model: its card, importances, prototypes and certified accuracy."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -11,12 +11,14 @@ from sklearn.base import BaseEstimator
 from lvq.estimators.find_model import FoundModel, find_layer
 from lvq.inspection.certify import certified_radius
 from lvq.inspection.importance import VariableImportances, variable_importances
+from lvq.inspection.steps import input_names
 from lvq.model.links import Part
 from lvq.model.local_metrics import LocalDiagonal
 from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots import feature_names, lambda_matrix, prototype_names, relevance_profile
 from lvq.plots.arrays import ordered_axis
+from lvq.plots.effects import Effects, effects_of
 from lvq.rejection import RejectClassifier
 from lvq.rejection.classifier import TARGETS
 from lvq.rejection.guarantee import CertifiedPoint
@@ -27,10 +29,10 @@ from lvq.reports.text import rounded
 from lvq.typing import JSONValue, MatrixLike
 
 MAX_FEATURES = 20  # in charts and tables
+MAX_EFFECTS = 8
 MAX_MATRIX_FEATURES = 15  # in the heat map
 MAX_PROTOTYPES = 24
 N_RADII = 61
-MAX_HISTORY = 400  # points of the training history
 OUTSIDE = 1e-6  # of the range, that counts as outside
 # features with an order, as those of spectra
 MIN_ORDERED = 20
@@ -71,9 +73,12 @@ class ModelCard:
     steps: list[str]
     parameters: dict[str, JSONValue]
     metric: str
+    form: str | None  # that `LVQClassifier` has chosen
+    form_scores: dict[str, float]  # log-loss of samples left out, by form
     by_posterior: bool
     n_prototypes: int
     n_features: int
+    n_iter: int | None
     rejection: RejectionRule | None
 
 
@@ -88,9 +93,12 @@ def model_card(model: BaseEstimator, found: FoundModel) -> ModelCard:
         steps=[type(step).__name__ for step in found.steps],
         parameters={name: value for name, value in parameters.items() if value != _parameter(defaults[name])},
         metric=_metric(found.model),
+        form=getattr(estimator, "form_", None),
+        form_scores=dict(getattr(estimator, "form_scores_", {})),
         by_posterior=found.model.decision.by_posterior,
         n_prototypes=len(found.model.prototypes),
         n_features=found.model.n_features,
+        n_iter=getattr(estimator, "n_iter_", None),
         rejection=None if reject is None else _rule(reject),
     )
 
@@ -210,6 +218,23 @@ def _matrix(columns: Columns) -> Matrix:
         features=[names[k] for k in shown],
         values=rounded(matrix[np.ix_(shown, shown)] / np.trace(matrix)),
     )
+
+
+def effects_on_page(
+    columns: Columns, X: MatrixLike, numbers: Floats, importances: VariableImportances | None
+) -> Effects | None:
+    """Effects of the most relevant columns; None where log-odds are no differences of distances, and for pixels."""
+    if columns.model.log_odds_scale is None or not columns.in_units or columns.images() is not None:
+        return None
+    low, high = np.nanquantile(np.where(np.isnan(numbers).all(axis=0), 0.0, numbers), [0.01, 0.99], axis=0)
+    top = [k for k in _most_relevant(columns, low, high, importances) if k not in columns.dates]
+    try:
+        found = effects_of(columns.estimator, X, features=columns.places[top[:MAX_EFFECTS]].tolist())
+    except ValueError:  # X is no table of rows of which others can be made
+        return None
+    first = columns.found.steps[0] if columns.found.steps else columns.found.estimator
+    names = dict(zip(input_names(first).tolist(), columns.all_names))
+    return replace(found, columns=[replace(one, name=names.get(one.name, one.name)) for one in found.columns])
 
 
 # -- prototypes --------------------------------------------------------------------------------------------------------
@@ -373,7 +398,7 @@ def _means(matrix: Floats, cells: list[Codes]) -> list[list[float]]:
     return rounded(np.array(means) / np.trace(matrix))
 
 
-# -- robustness and training -------------------------------------------------------------------------------------------
+# -- robustness --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -406,19 +431,3 @@ def certified_of(held_out: HeldOut, rows: Codes) -> Certified:
     radii = rounded(np.linspace(0, 1.05 * largest if largest > 0 else 1.0, N_RADII))
     correct = held_out.correct[rows]
     return Certified(None, len(rows), radii, [float((correct & (radius >= size)).mean()) for size in radii])
-
-
-@dataclass(frozen=True)
-class History:
-    """The objective after each iteration of the training."""
-
-    n_iter: int
-    iteration: list[int]
-    objective: list[float]
-
-
-def history_of(estimator: BaseEstimator) -> History:
-    """The training history of a fitted estimator."""
-    values = np.asarray(getattr(estimator, "objective_history_", ()), dtype=np.float64)
-    kept = np.unique(np.linspace(0, len(values) - 1, min(MAX_HISTORY, len(values))).astype(np.intp))
-    return History(int(getattr(estimator, "n_iter_", 0)), (kept + 1).tolist(), rounded(values[kept]))

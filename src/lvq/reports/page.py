@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lvq._files import write_atomically
+from lvq.inspection.explain import odds_text
 from lvq.reports import charts, text
 from lvq.reports.summary import Report
 from lvq.reports.verdict import guarantee_sentence
@@ -72,6 +73,8 @@ def render(report: Report) -> str:
         symbol=charts.symbol,
         colour=charts.colour,
         guarantee=guarantee_sentence,
+        odds_text=odds_text,
+        has_evidence=any(one.log_odds is not None for one in report.explanations.least_certain),
         text=text,
     )  # fmt: skip
 

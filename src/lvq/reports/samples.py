@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from lvq.plots import plane, prototype_names, regions
-from lvq.plots.projection import Regions
+from lvq.plots.projection import Regions, edges
 from lvq.reports.columns import Explained
 from lvq.reports.held_out import HeldOut
 from lvq.reports.metrics import Codes, Floats
@@ -53,19 +53,6 @@ class MapPrototypes:
 
 
 @dataclass(frozen=True)
-class Rectangles:
-    """The regions of the classes as rectangles, and the size of the map."""
-
-    x: list[float]
-    x2: list[float]
-    y: list[float]
-    y2: list[float]
-    label: list[int]
-    width: float
-    height: float
-
-
-@dataclass(frozen=True)
 class Map:
     """Samples, prototypes and regions in a plane."""
 
@@ -77,7 +64,8 @@ class Map:
     axes: list[str]
     points: Points
     prototypes: MapPrototypes
-    regions: Rectangles
+    ends: list[list[float]]  # of the map, along each axis
+    regions: list[dict[str, float]]  # rectangles of one class: x, x2, y, y2 and label
 
 
 def map_of(held_out: HeldOut, rows: Codes, points: OperatingPoints) -> Map:
@@ -112,6 +100,7 @@ def map_of(held_out: HeldOut, rows: Codes, points: OperatingPoints) -> Map:
             label=held_out.prototype_labels.tolist(),
             name=prototype_names(held_out.columns.found.estimator).tolist(),
         ),
+        ends=[rounded_coordinates(edges(axis), span) for axis, span in zip((grid.xx[0], grid.yy[:, 0]), spans)],
         regions=_rectangles(grid, held_out.order, spans),
     )
 
@@ -130,26 +119,17 @@ def _largest_contributions(
     ]
 
 
-def _rectangles(grid: Regions, order: Codes, spans: list[float]) -> Rectangles:
-    """The runs of one class in each row of the grid."""
-    x, y, classes = grid.xx[0], grid.yy[:, 0], order[grid.classes]
-    # edges of the grid's cells, which neighbours share
-    x_edge, y_edge = (np.append(axis - (axis[1] - axis[0]) / 2, axis[-1] + (axis[1] - axis[0]) / 2) for axis in (x, y))
-    runs = [
-        (x_edge[first], x_edge[end], y_edge[row], y_edge[row + 1], int(line[first]))
-        for row, line in enumerate(classes)
-        for first, end in pairwise([0, *(np.flatnonzero(np.diff(line)) + 1).tolist(), len(x)])
-    ]
-    left, right, low, high, label = zip(*runs)
-    return Rectangles(
-        x=rounded_coordinates(left, spans[0]),
-        x2=rounded_coordinates(right, spans[0]),
-        y=rounded_coordinates(low, spans[1]),
-        y2=rounded_coordinates(high, spans[1]),
-        label=list(label),
-        width=rounded(spans[0]),
-        height=rounded(spans[1]),
+def _rectangles(grid: Regions, order: Codes, spans: list[float]) -> list[dict[str, float]]:
+    """The runs of one class in each row of the grid, between edges of cells, which neighbours share."""
+    x, y = (
+        rounded_coordinates(np.linspace(*edges(axis), len(axis) + 1), span)
+        for axis, span in zip((grid.xx[0], grid.yy[:, 0]), spans)
     )
+    return [
+        {"x": x[first], "x2": x[end], "y": y[row], "y2": y[row + 1], "label": int(line[first])}
+        for row, line in enumerate(order[grid.classes])
+        for first, end in pairwise([0, *(np.flatnonzero(np.diff(line)) + 1).tolist(), len(line)])
+    ]
 
 
 # -- explanations ------------------------------------------------------------------------------------------------------
@@ -157,7 +137,10 @@ def _rectangles(grid: Regions, order: Codes, spans: list[float]) -> Rectangles:
 
 @dataclass(frozen=True)
 class FeatureLine:
-    """A column in an explanation: values of sample, winner and rival, and its fraction of all contributions."""
+    """A column in an explanation: values of sample, winner and rival, its fraction of all contributions, and evidence.
+
+    The evidence are the log-odds of the column for the predicted class; None for models without.
+    """
 
     name: str
     value: JSONValue
@@ -165,11 +148,12 @@ class FeatureLine:
     winner: JSONValue
     rival: JSONValue
     contribution: float
+    evidence: float | None
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a sample got its class."""
+    """Why a sample got its class; the evidence of all features sums to the log-odds against the rival's class."""
 
     name: int | str
     true: int
@@ -181,8 +165,11 @@ class Explanation:
     rival: int
     winner_name: str
     rival_name: str
+    rival_class: int
+    log_odds: float | None
     features: list[FeatureLine]
     other_features: float
+    other_evidence: float | None
     image: list[float] | None
     pixel_contributions: list[float] | None
 
@@ -215,6 +202,7 @@ def _explained(held_out: HeldOut, rows: Codes) -> list[Explanation]:
     columns, X, inputs = held_out.columns, _safe_indexing(held_out.X, rows), held_out.inputs[rows]
     found, samples = held_out.explained(X, rows), columns.samples(X, inputs)
     filled, names = columns.filled(samples, inputs), prototype_names(columns.found.estimator).tolist()
+    scale = columns.model.log_odds_scale
     images, pixels = columns.images(columns.numbers(X, inputs)), columns.images(found.contributions)
     result = []
     for k, row in enumerate(rows.tolist()):
@@ -225,6 +213,7 @@ def _explained(held_out: HeldOut, rows: Codes) -> list[Explanation]:
             FeatureLine(
                 columns.names[f], samples[k][f], filled[k][f], columns.prototype_text(winner, f),
                 columns.prototype_text(rival, f), round(float(parts[f]) / total, 4),
+                None if scale is None else scale * float(parts[f]),
             )
             for f in top
         ]  # fmt: skip
@@ -240,8 +229,11 @@ def _explained(held_out: HeldOut, rows: Codes) -> list[Explanation]:
                 rival=rival,
                 winner_name=names[winner],
                 rival_name=names[rival],
+                rival_class=int(held_out.prototype_labels[rival]),
+                log_odds=None if scale is None else scale * float(parts.sum()),
                 features=lines,
                 other_features=round(float((parts.sum() - parts[top].sum()) / total), 4),
+                other_evidence=None if scale is None else scale * float(parts.sum() - parts[top].sum()),
                 image=None if images is None else rounded(images[1][k]),
                 pixel_contributions=None if pixels is None else rounded(pixels[1][k] / _largest(pixels[1][k])),
             )

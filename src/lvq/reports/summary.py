@@ -15,6 +15,7 @@ from sklearn.utils import indexable
 from sklearn.utils.validation import column_or_1d
 
 from lvq.inspection.importance import VariableImportances
+from lvq.plots.effects import Effects
 from lvq.reports import metrics as scores
 from lvq.reports import model as parts
 from lvq.reports.columns import Columns
@@ -26,7 +27,7 @@ from lvq.reports.text import label_texts, to_json
 from lvq.reports.verdict import limits_of, verdict_of
 from lvq.typing import Argument, JSONValue, MatrixLike
 
-FORMAT = 7  # raised when a key of metrics.json changes its name or meaning
+FORMAT = 8  # raised when a key of metrics.json changes its name or meaning
 MAX_POINTS = 2000  # samples on the map
 
 
@@ -145,13 +146,13 @@ class Report:
     decisions: Decisions | None
     rejection: Rejection
     relevance: parts.Importance | None
+    effects: Effects | None
     curves: parts.Curves | None
     map: Map
     prototypes: parts.Prototypes
     probabilities: Calibration | None
     certified: parts.Certified
     explanations: Explanations
-    history: parts.History
     folds: Folds | None
     notes: list[str]
     protocol: str | None
@@ -223,16 +224,17 @@ class Report:
             held_out, X if X_train is None else indexable(X_train)[0], context.importances
         )
         card, numbers = parts.model_card(model, columns.found), columns.numbers(X, held_out.inputs)
+        curves = parts.curves_of(held_out, numbers, importances)
         rows, points = stratified(held_out.y, MAX_POINTS), operating_points(held_out.certainty, held_out.reason)
         return cls(
             name=card.kind if context.title is None else context.title,
             data=_data(held_out, y_train, context),
             model=card,
             relevance=parts.importance_of(columns, importances),
-            curves=parts.curves_of(held_out, numbers, importances),
+            effects=None if curves else parts.effects_on_page(columns, X, numbers, importances),
+            curves=curves,
             prototypes=parts.prototypes_of(held_out, numbers, importances),
             certified=parts.certified_of(held_out, rows),
-            history=parts.history_of(columns.found.estimator),
             rejection=rejection_of(held_out, points),
             map=map_of(held_out, rows, points),
             explanations=explanations_of(held_out),
@@ -343,10 +345,11 @@ def _data(held_out: HeldOut, y_train: ArrayLike | None, context: Context) -> Dat
 def _results(held_out: HeldOut, *, rejects: bool) -> dict[str, Argument]:
     """The parts of the report that are scores: of predictions, accepted predictions, costs and probabilities."""
     y, predicted, costs, table = held_out.y, held_out.predicted, held_out.costs, held_out.probabilities
-    accepted, correct, groups = held_out.accepted, held_out.correct, held_out.groups
+    accepted, correct = held_out.accepted, held_out.correct
+    groups = None if held_out.groups is None else np.unique(held_out.groups, return_inverse=True)[1]
     n_classes, tempered = len(held_out.labels), held_out.columns.model.decision.temperature != 1
     return {
-        "metrics": scores.classification_metrics(y, predicted, np.arange(n_classes), table, groups),
+        "metrics": scores.metrics_of(y, predicted, n_classes, table, groups),
         "coverage": scores.fraction_of(accepted, groups=groups) if rejects else None,
         "accepted_accuracy": scores.fraction_of(correct, accepted, groups) if rejects else None,
         "costs": None if costs is None else scores.costs_of_predictions(costs, y, predicted),

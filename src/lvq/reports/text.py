@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 
 import numpy as np
@@ -177,15 +177,26 @@ def shortened(name: str, length: int = 40) -> str:
     return name if len(name) <= length else name[: length - 1] + "…"
 
 
-def aspect_ratio(width: float, height: float) -> str:
+def aspect_ratio(x: Sequence[float], y: Sequence[float]) -> str:
     """Width to height of the map, limited to what fits on the page.
 
     Examples
     --------
-    >>> aspect_ratio(4.0, 2.0), aspect_ratio(3.0, 3.0)
+    >>> aspect_ratio([0.0, 4.0], [0.0, 2.0]), aspect_ratio([-1.0, 2.0], [0.0, 3.0])
     ('1.60', '1.00')
     """
-    return f"{min(1.6, max(0.9, width / height)):.2f}"
+    return f"{min(1.6, max(0.9, (x[1] - x[0]) / (y[1] - y[0]))):.2f}"
+
+
+def signed(value: float) -> str:
+    """A number with its sign and two decimals.
+
+    Examples
+    --------
+    >>> signed(1.234), signed(-0.5)
+    ('+1.23', '−0.50')
+    """
+    return f"{'−' if value < 0 else '+'}{abs(value):.2f}"
 
 
 FILTERS: dict[str, Callable[..., str]] = {
@@ -193,5 +204,6 @@ FILTERS: dict[str, Callable[..., str]] = {
     "number": number,
     "cell": cell,
     "count": count,
+    "signed": signed,
     "signed_percent": signed_percent,
 }

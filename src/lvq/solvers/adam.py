@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lvq.model.links import Part
-from lvq.model.objective import Params
+from lvq.model.objective import Params, Problem
 from lvq.model.rows import is_tensor, like, namespace
 from lvq.model.samples import ArraySamples, Map
-from lvq.solvers.problem import Problem
 from lvq.solvers.state import Report, Result, StoppingRule, silent
 from lvq.typing import Array
 

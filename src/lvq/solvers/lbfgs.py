@@ -14,19 +14,19 @@ from scipy.optimize import OptimizeResult, minimize
 
 from lvq.model.costs import MarginCost
 from lvq.model.links import Part
-from lvq.model.objective import BlockObjective, Params
+from lvq.model.objective import Params, Problem
 from lvq.model.observed import Observed
 from lvq.model.relevance import Matrix, Weights
-from lvq.model.rows import as_numpy, is_sparse
+from lvq.model.rows import as_numpy, beside, is_sparse, like
 from lvq.model.samples import ArraySamples
 from lvq.solvers import adam
 from lvq.solvers.adam import Moments
-from lvq.solvers.problem import Problem, ravel, unravel
 from lvq.solvers.state import Report, Result, silent
-from lvq.solvers.threads import product_threads, thread_map
+from lvq.solvers.threads import block_threads
 from lvq.typing import Array
 
-HESSIAN_PAIRS = 10  # pairs of steps and gradients that the approximation of the Hessian keeps
+HESSIAN_PAIRS = 10  # pairs of steps and gradients that the approximation of the Hessian keeps,
+FEW_PAIRS, MANY = 4, 100_000  # and with so many parameters, where on a GPU SciPy would take longer than an evaluation
 MAX_RUNS = 2  # of L-BFGS
 ADAM_STEPS, ADAM_RATE = 30, 0.1  # steps of Adam between two runs, and their first rate
 PATIENCE = 10  # iterations after which a second run must be better than the first
@@ -35,7 +35,7 @@ TOL, LARGE_TOL = 1e-5, 1e-4  # where to stop, and where on large data
 INCOMPLETE_TOL = 3e-4  # where values are missing: on 10 sets with a fifth missing 0.4 points more accurate than TOL
 LARGE = 15_000  # samples from which epochs of Adam on batches come first,
 LARGE_WORK = 15_000_000  # and, in the plain metric, number of samples times numbers of the prototypes
-THREADED = 2**24  # products of a block from which threads pay
+PASSES = 3  # of an evaluation over samples and prototypes, or matrices, each as large as their product
 SINGLE = 1e12  # largest value, and one over the smallest unit, with which large data are held in float32
 
 Function = Callable[[Params], tuple[Array, Params]]
@@ -97,7 +97,10 @@ def train(
         1 or 2 runs; with one, no steps of Adam follow.
     """
     free, history, most = problem.free(params), list[float](), max_iter
-    with thread_map(_threads(problem, params, samples)) as mapping:
+    matrix = 0 if params.relevance is None or params.relevance.ndim == 1 else params.relevance.size
+    in_arrays = samples.in_memory and isinstance(samples.X, np.ndarray)
+    products = PASSES * samples.n_samples * (params.prototypes.size + matrix) if in_arrays else 0
+    with block_threads(products) as mapping:
 
         def function(free: Params) -> tuple[Array, Params]:
             return problem.value_and_gradient(free, samples, mapping)
@@ -133,16 +136,6 @@ def _stalls(problem: Problem) -> bool:
     labels = as_numpy(problem.objective.labels)
     several = len(np.unique(labels)) < len(labels)
     return isinstance(problem.objective.cost, MarginCost) and (several or isinstance(problem.relevance, Weights))
-
-
-def _threads(problem: Problem, params: Params, samples: ArraySamples) -> int:
-    """Threads over blocks of rows: one where blocks are too few or too small."""
-    if not samples.in_memory or not isinstance(samples.X, np.ndarray):
-        return 1
-    rows = BlockObjective(problem.objective, params).rows(samples)
-    matrix = 0 if params.relevance is None or params.relevance.ndim == 1 else params.relevance.size
-    large = rows * (params.prototypes.size + matrix) >= THREADED and samples.n_samples > rows
-    return product_threads() if large else 1
 
 
 def is_large(params: Params, samples: ArraySamples) -> bool:
@@ -205,8 +198,10 @@ def _minimise(
         if len(history) - before >= PATIENCE and value > lowest:
             raise StopIteration
 
-    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": HESSIAN_PAIRS, "ftol": tol, "gtol": tol}
-    found = minimize(flat, ravel(start), jac=True, method="L-BFGS-B", callback=callback, options=options)
+    vector = ravel(start)
+    pairs = HESSIAN_PAIRS if len(vector) < MANY else FEW_PAIRS
+    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": pairs, "ftol": tol, "gtol": tol}
+    found = minimize(flat, vector, jac=True, method="L-BFGS-B", callback=callback, options=options)
     if not history:  # converged before the first step
         history.append(float(found.fun))
     return Minimum(unravel(found.x, start), float(found.fun), found.status != 1)
@@ -218,3 +213,25 @@ def _adam_steps(function: Function, free: Params) -> Params:
     for step in range(ADAM_STEPS):
         free = moments.step(free, function(free)[1], ADAM_RATE * (1 - step / ADAM_STEPS))
     return free
+
+
+def ravel(params: Params) -> np.ndarray:
+    """All numbers as one float64 vector on the host."""
+    return np.concatenate([np.ravel(as_numpy(part)).astype(np.float64) for part in params if part is not None])
+
+
+def unravel(vector: np.ndarray, template: Params) -> Params:
+    """The vector's numbers in the shapes, types and places of a template."""
+    parts, begin = list[Array | None](), 0
+    for part in template:
+        if part is None:
+            parts.append(None)
+            continue
+        shape = tuple(np.shape(part)) if isinstance(part, float) else tuple(part.shape)
+        end = begin + int(np.prod(shape))
+        piece, begin = vector[begin:end].reshape(shape), end
+        if isinstance(part, float):
+            parts.append(float(piece))
+        else:
+            parts.append(like(beside(piece, part), part))
+    return Params(*parts)

@@ -58,15 +58,5 @@ def block_threads(products: int) -> Iterator[Map]:
     if threads < 2:
         yield map
         return
-    with single_threaded_products(threads), thread_map(threads) as mapping:
-        yield mapping
-
-
-@contextmanager
-def thread_map(threads: int) -> Iterator[Map]:
-    """A `map` over blocks by some threads; the built-in one for a single thread."""
-    if threads < 2:
-        yield map
-        return
-    with ThreadPoolExecutor(min(threads, MAX_THREADS)) as pool:
+    with single_threaded_products(threads), ThreadPoolExecutor(min(threads, MAX_THREADS)) as pool:
         yield pool.map

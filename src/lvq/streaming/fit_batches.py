@@ -49,10 +49,10 @@ def fit_batches(
     batches : callable, path, or list of batches or paths
         A function that returns an iterator of batches, the same at each call: pairs (X, y), or tables (pandas, Arrow)
         with the column `target`. X may be sparse, in all batches; it stays so, with a scaler that does not centre, such
-        as ``StandardScaler(with_mean=False)``. Or CSV, Parquet, Arrow or Excel files, one or several with the same
+        as ``StandardScaler(with_mean=False)``. Or CSV, Parquet or Excel files, one or several with the same
         columns.
     target : str, optional
-        The column of classes, needed for tables. Integers in Parquet and Arrow files stay integers, other classes are
+        The column of classes, needed for tables. Integers in Parquet files stay integers, other classes are
         strings; in CSV files all are strings, unless `classes` are numbers.
     features : sequence of str, optional
         Columns of numbers in a table; all but `target` by default.
@@ -117,11 +117,12 @@ def fit_batches(
 def _steps(model: BaseEstimator) -> tuple[BaseEstimator | None, BaseEstimator]:
     """The scaler, or None, and the classifier."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    if len(steps) > 2 or not all(hasattr(step, "partial_fit") for step in steps):
+    lacking = [str(error) for step in steps if (error := _without_partial_fit(step))]
+    if len(steps) > 2 or lacking:
         raise TypeError(
             "fit_batches needs an estimator with partial_fit, such as GLVQ, or a Pipeline of one scaler with "
-            f"partial_fit, such as StandardScaler, and one; got {', '.join(type(step).__name__ for step in steps)}."
-            f"{''.join(map(_remedy, steps))}"
+            "partial_fit, such as StandardScaler, and one; got "
+            f"{', '.join(type(step).__name__ for step in steps)}. {' '.join(lacking)}"
         )
     return (steps[0] if len(steps) == 2 else None), steps[-1]
 
@@ -196,15 +197,13 @@ def _named(X: MatrixLike, layout: Layout) -> MatrixLike:
     return pd.DataFrame(X, columns=list(layout.names), copy=False)
 
 
-def _remedy(step: BaseEstimator) -> str:
-    """What to set, where a class has `partial_fit` and an estimator of it has not; empty otherwise."""
-    if not hasattr(type(step), "partial_fit"):
-        return ""
+def _without_partial_fit(step: BaseEstimator) -> AttributeError | None:
+    """Why an estimator has no `partial_fit`: it may have one with other parameters."""
     try:
         step.partial_fit  # noqa: B018
     except AttributeError as error:
-        return f" {error}"
-    return ""
+        return error
+    return None
 
 
 def _take_over(estimator: BaseEstimator, fitted: BaseEstimator) -> None:

@@ -118,19 +118,12 @@ def _of_files(paths: list[Path], target: str, features: Sequence[str] | None, ki
     from lvq.tables.read import open_table
 
     tables = [open_table(path) for path in paths]
-    names = tables[0].names
-    columns = [name for name in names if name and name != target] if features is None else list(features)
+    columns = [name for name in tables[0].names if name and name != target] if features is None else list(features)
     for path, table in zip(paths, tables):
         absent = [name for name in (target, *columns) if name not in table.names]
         if absent:
             raise TableError(
                 f"{path} has no column {', '.join(map(repr, absent))}; it has {', '.join(map(repr, table.names))}."
-            )
-        further = [name for name in table.names if name and name not in names]
-        if further and features is None:
-            raise TableError(
-                f"{path} has the further column {', '.join(map(repr, further))}, which {paths[0]} does not have; "
-                "name the columns to use in features=, or give files with the same columns."
             )
 
     def blocks() -> Iterator[Block]:

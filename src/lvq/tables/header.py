@@ -125,7 +125,7 @@ def read_header(path: Path, encoding: str | None = None) -> Header:
     if b"\0" in start and "16" not in encoding and "32" not in encoding:
         raise TableError(
             f"{path} holds null bytes, so it is no text in UTF-8; name its encoding with --encoding (encoding=...), "
-            "or, if it is a spreadsheet, a Parquet or an Arrow file, rename it."
+            "or, if it is a spreadsheet or a Parquet file, rename it."
         )
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(start).removeprefix("\ufeff")

@@ -4,8 +4,7 @@ Rules:
 - a CSV file has commas, semicolons, tabs or bars as delimiter; its first line names the columns, and every row has as
   many values as that line: any other row is an error with its number, never filled up;
 - the encoding of a CSV file is named, or found from the first bytes: UTF-16 by its mark, UTF-8, Latin-1;
-- of an Excel file the first sheet with values is read; its values are those that Excel has stored, also of formulas;
-- a file must stay as it is while it is read.
+- of an Excel file the first sheet with values is read; its values are those that Excel has stored, also of formulas.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import zlib
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import TypeAlias
@@ -35,10 +34,9 @@ from lvq.typing import Label
 FORMATS = {
     "CSV": (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz"),
     "Parquet": (".parquet", ".pq"),
-    "Arrow": (".arrow", ".feather", ".ipc"),
     "Excel": (".xlsx", ".xlsm"),
 }
-PART_ROWS, PART_CELLS = 20_000, 2_000_000  # in a part of a Parquet or Arrow file, at most
+PART_ROWS, PART_CELLS = 20_000, 2_000_000  # in a part of a Parquet file, at most
 READ_BYTES = 1 << 16  # bytes of a Parquet column that are read at once
 READ_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, zlib.error)
 _BAD_ROW = re.compile(r"CSV parse error: (?:Row #(?P<row>\d+): )?Expected (?P<expected>\d+) columns, got (?P<got>\d+)")
@@ -66,8 +64,6 @@ class Table:
         Whether columns of strings hold numbers where all of their values are.
     commas : bool
         Whether a comma in a number is a decimal comma.
-    state : tuple of int, optional
-        Size and time of the last change of a file.
     """
 
     path: Path
@@ -77,27 +73,18 @@ class Table:
     notes: tuple[str, ...] = ()
     untyped: bool = False
     commas: bool = False
-    state: tuple[int, int] | None = None
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
         """The rows of some columns, or of all that have a name, as Arrow tables or batches."""
         rows = 0
         try:
             for batch in self.read([name for name in self.names if name] if columns is None else list(columns)):
-                self._check_unchanged()  # the end of a CSV file that was cut looks like an end
                 rows += batch.num_rows
                 yield batch
-        except (TableError, *READ_ERRORS) as error:
-            self._check_unchanged()  # which tells more than an error of the format
-            raise error if isinstance(error, TableError) else TableError(_unreadable(self.path, error)) from error
-        self._check_unchanged()
+        except READ_ERRORS as error:
+            raise TableError(_unreadable(self.path, error)) from error
         if not rows:
             raise TableError(f"{self.path} has columns but no rows.")
-
-    def _check_unchanged(self) -> None:
-        if self.state is not None and _state(self.path) != self.state:
-            what = "changed" if self.path.exists() else "disappeared"
-            raise TableError(f"{self.path} {what} while it was read; start again with a file that stays as it is.")
 
     def parts(
         self, columns: Sequence[str], numbers: Collection[str], exact: Collection[str], marks: Marks
@@ -138,7 +125,7 @@ def open_table(table: str | Path | pd.DataFrame, encoding: str | None = None) ->
     Parameters
     ----------
     table : DataFrame or path
-        A data frame, whose rows are named by its index, or a CSV (also gzipped), Parquet, Arrow or Excel file.
+        A data frame, whose rows are named by its index, or a CSV (also gzipped), Parquet or Excel file.
     encoding : str, optional
         That of a CSV file, such as "latin-1"; by default it is found from its bytes.
 
@@ -168,7 +155,7 @@ def open_table(table: str | Path | pd.DataFrame, encoding: str | None = None) ->
         if not path.exists():
             raise TableError(no_such_file(path))
         try:
-            found = replace(_of_file(path, encoding), state=_state(path))
+            found = _of_file(path, encoding)
         except READ_ERRORS as error:
             raise TableError(_unreadable(path, error)) from error
     twice = sorted(name for name, count in Counter(found.names).items() if name and count > 1)
@@ -192,7 +179,7 @@ def _of_file(path: Path, encoding: str | None) -> Table:
         raise TableError(f"{path} is empty; the first line must name the columns.")
     if kind == "CSV":
         return _of_csv(path, encoding)
-    return {"Parquet": _of_parquet, "Arrow": _of_arrow, "Excel": _of_excel}[kind](path)
+    return _of_parquet(path) if kind == "Parquet" else _of_excel(path)
 
 
 def _unreadable(path: Path, error: Exception) -> str:
@@ -201,15 +188,6 @@ def _unreadable(path: Path, error: Exception) -> str:
         return f"{path} cannot be read without permission; change its permissions."
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
     return f"{path} cannot be read as {_format(path)} ({reason}); it may be damaged, or not what its name says."
-
-
-def _state(path: Path) -> tuple[int, int] | None:
-    """By what a change of a file is noticed; None where there is no file."""
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_size, found.st_mtime_ns
 
 
 # -- CSV: all values are strings, as a part does not tell the kind of a column -----------------------------------------
@@ -277,7 +255,7 @@ def _blank_lines(path: Path, header: Header) -> list[int]:
     return found
 
 
-# -- Parquet and Arrow -------------------------------------------------------------------------------------------------
+# -- Parquet -----------------------------------------------------------------------------------------------------------
 
 
 def _of_parquet(path: Path) -> Table:
@@ -288,31 +266,10 @@ def _of_parquet(path: Path) -> Table:
 def _parquet_batches(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
     # page by page: a group of rows, which may be the whole table, would be read at once otherwise
     with pq.ParquetFile(path, buffer_size=READ_BYTES, pre_buffer=False) as file:
-        yield from map(_validated, file.iter_batches(_rows(columns), columns=columns))
-
-
-def _of_arrow(path: Path) -> Table:
-    with pa.OSFile(str(path)) as source:
-        return Table(path, list(pa.ipc.open_file(source).schema.names), partial(_arrow_batches, path))
-
-
-def _arrow_batches(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    rows = _rows(columns)
-    with pa.OSFile(str(path)) as source:
-        reader = pa.ipc.open_file(source)
-        for index in range(reader.num_record_batches):
-            batch = _validated(reader.get_batch(index).select(columns))
-            yield from (batch.slice(start, rows) for start in range(0, len(batch), rows))
-
-
-def _rows(columns: Sequence[str]) -> int:
-    return max(1, min(PART_ROWS, PART_CELLS // max(1, len(columns))))
-
-
-def _validated(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch, validated: Arrow does not check the bytes of a damaged file and could read beyond them."""
-    batch.validate(full=True)
-    return batch
+        rows = max(1, min(PART_ROWS, PART_CELLS // max(1, len(columns))))
+        for batch in file.iter_batches(rows, columns=columns):
+            batch.validate(full=True)  # Arrow does not check the bytes of a damaged file and could read beyond them
+            yield batch
 
 
 # -- Excel and data frames, in memory ----------------------------------------------------------------------------------

@@ -77,22 +77,14 @@ def parsed(column: Column) -> Column | None:
 
 #: Numbers of which some have a decimal comma; points between groups of three digits are allowed.
 _COMMAS = r"^[-+]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+)(,[0-9]+)?([eE][-+]?[0-9]+)?$"
-_THOUSANDS = r"^[-+]?[0-9]{1,3}(,[0-9]{3})+$"
 #: Codes that a number would change: of leading zeros, or of more digits than float64 has.
 _CODE = r"^[-+]?(0[0-9]|[0-9]{16})"
 
 
-def with_commas(column: Column, certain: bool) -> Column | None:
-    """An Arrow column of texts with decimal commas as numbers; None where it has none.
-
-    A comma before three digits may also separate thousands. With `certain` it is a decimal comma, as in a file whose
-    delimiter is a semicolon; otherwise some other value must show it.
-    """
-    known = pc.drop_null(column)
-    commas = known.filter(pc.match_substring(known, ","))
-    if not len(commas) or not pc.all(pc.match_substring_regex(known, _COMMAS)).as_py():
-        return None
-    if not certain and pc.all(pc.match_substring_regex(commas, _THOUSANDS)).as_py():
+def with_commas(column: Column) -> Column | None:
+    """An Arrow column of texts with decimal commas as numbers; None where it has none."""
+    has_commas = pc.any(pc.match_substring(column, ",")).as_py()
+    if not has_commas or not pc.all(pc.match_substring_regex(column, _COMMAS)).as_py():
         return None
     return parsed(pc.replace_substring(pc.replace_substring(column, ".", ""), ",", "."))
 
@@ -123,7 +115,7 @@ def _of_texts(column: Column, as_number: bool, exact: bool, commas: bool, marks:
     coded = exact and pc.any(pc.match_substring_regex(texts, _CODE)).as_py()
     if as_number and not coded:
         numbers = parsed(texts)
-        numbers = with_commas(texts, commas) if numbers is None else numbers
+        numbers = with_commas(texts) if numbers is None and commas else numbers
         if numbers is not None:
             found = numbers.to_numpy(zero_copy_only=False).astype(np.float64)
             return pd.Series(found).mask(np.isin(found, [float(mark) for mark in marks if is_number(mark)]))
@@ -200,7 +192,7 @@ def as_numbers(
         what = f"{column.iloc[row]!r} in row {row_number(row)}"
     raise TableError(
         f"The column {column.name!r} of {source} must hold numbers, as it did when the model was fitted, but holds "
-        f"{what}; correct it, leave the cell empty, or name the text as missing with --missing-mark."
+        f"{what}; correct it, or leave the cell empty."
     )
 
 

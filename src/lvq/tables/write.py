@@ -46,8 +46,8 @@ def escape_formula(text: Value) -> Value | str:
     return f"'{text}" if isinstance(text, str) and _FORMULA.match(text) and not is_number(text) else text
 
 
-def write_table(path: Path, parts: Iterable[pd.DataFrame], *, escape_formulas: bool = True) -> int:
-    """Write parts of a table with the same columns; the number of cells that got an apostrophe.
+def write_table(path: Path, parts: Iterable[pd.DataFrame]) -> None:
+    """Write parts of a table with the same columns.
 
     In a CSV file, texts that a spreadsheet would run as a formula get an apostrophe before them: those that begin with
     ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and are not numbers.
@@ -57,30 +57,23 @@ def write_table(path: Path, parts: Iterable[pd.DataFrame], *, escape_formulas: b
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "predictions.csv")
-    ...     _ = write_table(path, [pd.DataFrame({"label": ["a"], "certainty": [0.5]})])
+    ...     write_table(path, [pd.DataFrame({"label": ["a"], "certainty": [0.5]})])
     ...     path.read_text().splitlines()
     ['label,certainty', 'a,0.5']
     """
     with naming_a_full_disk(path), temporary_beside(path) as temporary:
         if path.name.lower().endswith(".parquet"):
             _write_parquet(temporary, parts)
-            return 0
+            return
         opener = gzip.open if path.name.lower().endswith(".gz") else open
-        escaped = 0
         with opener(temporary, "wt", encoding="utf-8", newline="") as stream:
             for number, part in enumerate(parts):
-                if escape_formulas:
-                    part, count = _escaped(part)
-                    escaped += count
-                part.to_csv(stream, index=False, header=number == 0, lineterminator="\n")
-        return escaped
+                _escaped(part).to_csv(stream, index=False, header=number == 0, lineterminator="\n")
 
 
-def _escaped(part: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+def _escaped(part: pd.DataFrame) -> pd.DataFrame:
     texts = [name for name in part if kind_of(part[name]) == "text"]
-    safe = part[texts].map(escape_formula)
-    count = int((safe.ne(part[texts]) & part[texts].notna()).to_numpy().sum())
-    return part.assign(**safe).rename(columns=escape_formula), count
+    return part.assign(**part[texts].map(escape_formula)).rename(columns=escape_formula)
 
 
 def _write_parquet(path: Path, parts: Iterable[pd.DataFrame]) -> None:

@@ -2,7 +2,7 @@
 
 Rules:
 - nothing is left out without a note; where a guess could be wrong, there is an error with a message about what to do;
-- dates, free text and names of rows are never categories in silence;
+- dates, names of rows and texts among numbers are never categories in silence;
 - left out with a note are rows without a class, and columns that are empty, constant, without a name, or row numbers;
 - the kind of a column (numbers or categories) is determined on the whole table; everything that is learned from values
   (means, categories, medians) is learned inside the model, from its training samples alone;
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,13 +26,10 @@ from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, kind_of
 MISSING_TEXT = "(missing)"  # the category of a missing string
 MISSING_CELL = "an empty cell, or a text such as NA or None"
 MIN_CLASS_ROWS = 5  # of a class: for training, thresholds and test
-MAX_FRACTIONAL_CLASSES = 20  # different values of a target with fractions; a measurement has more
 LARGEST = 1e100  # magnitude of a number; sums of squares of larger ones may overflow, with a small unit too
 MAX_CATEGORIES = 100  # of a text column; names, notes and dates have more
 MANY_ROWS = 20  # from this number of rows on, strings that rarely repeat are names, and integers that all differ too
-MOSTLY = 0.9  # of the values of a column of numbers; if the others are texts, they are errors or marks
 MAX_CELLS = 5  # in a message
-SENTENCE_WORDS, LONG_TEXT = 4, 40  # words, and characters, from which a text is a sentence
 HEAD_ROWS = 1000  # rows in which most columns show more values than classes
 MIN_CODE_ROWS, MAX_CODE_FRACTION = 3, 0.5  # of a code for missing values
 MIN_VALUES = 10  # different ones beside the codes
@@ -77,7 +74,7 @@ def prepare(
     dates: Sequence[str] = (),
     source: str = "the table",
     min_class_rows: int = MIN_CLASS_ROWS,
-    groups: pd.Series | None = None,
+    grouped: bool = False,
 ) -> Samples:
     """Extract features and classes from a table.
 
@@ -95,8 +92,8 @@ def prepare(
         Name of the table in messages.
     min_class_rows : int, default=5
         Number of rows that every class must have.
-    groups : Series, optional
-        The group of each row; rows that repeat one of their own group are not noted.
+    grouped : bool, default=False
+        Whether groups of rows are kept together, so that equal rows are not noted.
 
     Returns
     -------
@@ -120,15 +117,15 @@ def prepare(
         notes.append(f"Left out {_counted((~known).sum(), 'row')} without a value of {target!r} ({MISSING_CELL}).")
     problems = []
     try:
-        _check_classes(table[target], labels, target, source, min_class_rows)
+        _check_classes(labels, target, source, min_class_rows)
     except TableError as error:
         problems.append(str(error))
     places, kinds = np.flatnonzero(known), Kinds(set(categorical), set(dates), source)
     features, more = _features(table.loc[known].drop(columns=target), places, kinds, problems)
     texts = tuple(name for name in features if kind_of(features[name]) == "text")
     gaps = tuple(name for name in features if kind_of(features[name]) == "number" and features[name].isna().any())
-    repeated = _repeated(features.assign(**{target: labels[known]}), None if groups is None else groups[known])
-    if repeated >= max(1, len(features) // 100):
+    repeated = int(features.assign(**{target: labels[known]}).duplicated().sum())
+    if not grouped and repeated >= max(1, len(features) // 100):
         word = "1 row is a duplicate" if repeated == 1 else f"{repeated} rows are duplicates"
         notes.append(
             f"{word} of another row, so some test rows may also be training rows; keep such rows together with "
@@ -140,46 +137,28 @@ def prepare(
     return Samples(features, classes, gaps, texts, tuple(notes), places)
 
 
-def _repeated(rows: pd.DataFrame, groups: pd.Series | None) -> int:
-    """Number of rows that repeat another one; with groups, one of another group, as groups are not split."""
-    repeated = int(rows.duplicated().sum())
-    if groups is None or not repeated:
-        return repeated
-    return repeated - int(rows.assign(**{"\0group": groups.to_numpy()}).duplicated().sum())
-
-
 def _counted(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
-def _check_classes(column: pd.Series, labels: np.ndarray, target: str, source: str, min_class_rows: int) -> None:
+def _check_classes(labels: np.ndarray, target: str, source: str, min_class_rows: int) -> None:
     counted = Counter(labels.tolist())
     missing = counted.pop(None, 0)
     if not counted:
         raise TableError(f"The column {target!r} of {source} has no value in any row.")
-    classes, counts = sorted(counted), np.array([counted[name] for name in sorted(counted)])
-    if len(classes) == 1:
+    if len(counted) == 1:
         beside = f", and {_counted(missing, 'row')} without a value ({MISSING_CELL})" if missing else ""
         raise TableError(
-            f"The column {target!r} of {source} has only the class {classes[0]!r}{beside}; two or more are needed."
+            f"The column {target!r} of {source} has only the class {next(iter(counted))!r}{beside}; two or more are "
+            "needed."
         )
-    if len(classes) == len(labels) - missing:
-        raise TableError(
-            f"The column {target!r} of {source} has a different value in every row, so it identifies rows, not "
-            "classes; choose another --target."
-        )
-    numbers = column.dropna()
-    if kind_of(column) == "number" and len(classes) > MAX_FRACTIONAL_CLASSES and (numbers % 1 != 0).any():
-        raise TableError(
-            f"The column {target!r} of {source} holds {len(classes)} different numbers with fractions, so it is a "
-            "measurement, not a class; convert it to ranges, or choose another --target."
-        )
-    if counts.min() < min_class_rows:
-        rare = [f"{name!r} ({count})" for name, count in zip(classes, counts) if count < min_class_rows]
+    rare = [f"{name!r} ({count})" for name, count in sorted(counted.items()) if count < min_class_rows]
+    if rare:
         more = f" and {len(rare) - MAX_LISTED} more" if len(rare) > MAX_LISTED else ""
         raise TableError(
             f"Every class of {target!r} needs at least {min_class_rows} rows for training and test, but {source} has "
-            f"fewer of {', '.join(rare[:MAX_LISTED])}{more}; add rows, merge classes or leave them out."
+            f"fewer of {', '.join(rare[:MAX_LISTED])}{more}; add rows, merge classes or leave them out. Where the "
+            "column is a measurement or names the rows, choose another --target."
         )
 
 
@@ -194,13 +173,14 @@ class Kinds(NamedTuple):
         """The values of a feature; TableError where they cannot be used."""
         if column.name in self.dates:
             return as_days(column, self.source)
-        if column.name not in self.categorical:
-            _check_not_dates(column, self.source)
-        if column.name in self.categorical or kind_of(column) == "text":
-            if column.name not in self.categorical:
-                _check_not_numbers(column, self.source)
-            return _categories(column, self.source, checked=column.name not in self.categorical)
-        return _numbers(column, self.source)
+        if column.name in self.categorical:
+            return _categories(column)
+        _check_not_dates(column, self.source)
+        if kind_of(column) != "text":
+            return _numbers(column, self.source)
+        _check_not_numbers(column, self.source)
+        _check_texts(column, self.source)
+        return _categories(column)
 
 
 def _features(
@@ -209,7 +189,6 @@ def _features(
     """The usable columns, and notes on the others; one error reports all problems, the given ones too."""
     kept: dict[str, np.ndarray] = {}
     useless: dict[str, list[str]] = {}
-    notes = []
     for name in table.columns:
         column = table[name]
         why = _useless(column, places) if name not in kinds.categorical else None
@@ -220,13 +199,6 @@ def _features(
             kept[name] = kinds.values(column)
         except TableError as error:
             problems.append(str(error))
-            continue
-        stray = stray_text(set(kept[name]) - {MISSING_TEXT}) if kept[name].dtype == object else None
-        if stray is not None and name not in kinds.categorical:
-            notes.append(
-                f"The column {name!r} holds numbers, but also texts such as {stray!r}, so its values are categories; "
-                f"to use it as numbers, name them as missing with --missing-mark {f'{name}={stray}'!r}."
-            )
     if problems:
         more = f" {len(problems) - MAX_LISTED} more columns have problems." if len(problems) > MAX_LISTED else ""
         raise TableError(" ".join(problems[:MAX_LISTED]) + more)
@@ -235,7 +207,7 @@ def _features(
     left_out = [
         f"Left out {_counted(len(names), 'column')} with {why}: {listed(names)}." for why, names in useless.items()
     ]
-    return pd.DataFrame(kept, index=table.index), left_out + notes
+    return pd.DataFrame(kept, index=table.index), left_out
 
 
 def _useless(column: pd.Series, places: np.ndarray) -> str | None:
@@ -251,11 +223,9 @@ def _useless(column: pd.Series, places: np.ndarray) -> str | None:
     return None
 
 
-def _categories(column: pd.Series, source: str, *, checked: bool) -> np.ndarray:
+def _categories(column: pd.Series) -> np.ndarray:
     texts = as_text(column)
     texts[[text is None for text in texts]] = MISSING_TEXT
-    if checked or len(set(texts)) > MAX_CATEGORIES:
-        _check_texts(str(column.name), texts, source)
     return texts
 
 
@@ -289,11 +259,11 @@ def _check_not_dates(column: pd.Series, source: str) -> None:
 
 
 def _check_not_numbers(column: pd.Series, source: str) -> None:
-    """Raise TableError for texts of which nearly all are numbers: the others are typing errors or marks."""
+    """Raise TableError for texts of which most are numbers: the others are typing errors or marks."""
     known = column.dropna()
     values = known.astype(str).to_numpy()
     others = np.array([not is_number(value) for value in values])
-    if not others.any() or (~others).sum() < MOSTLY * len(values):
+    if not others.any() or 2 * others.sum() >= len(values):
         return
     cells = [(values[k], f"row {known.index[k]}") for k in np.flatnonzero(others)[:MAX_CELLS]]
     shown = ", ".join(f"{value!r} in {row}" for value, row in cells)
@@ -306,10 +276,10 @@ def _check_not_numbers(column: pd.Series, source: str) -> None:
     )
 
 
-def _check_texts(name: str, texts: np.ndarray, source: str) -> None:
-    """Raise TableError for strings that are no categories; a missing one is `MISSING_TEXT`."""
-    known = [text for text in texts if text != MISSING_TEXT]
-    values = sorted(set(known))
+def _check_texts(column: pd.Series, source: str) -> None:
+    """Raise TableError for texts that are no categories."""
+    known = as_text(column.dropna()).tolist()
+    values, name = sorted(set(known)), column.name
     what, leave = f"The column {name!r} of {source}", f"leave it out with --drop {name!r}"
     if any("," in value for value in values) and all(_COMMA_NUMBER.fullmatch(value) for value in values):
         comma = next(value for value in values if "," in value)
@@ -317,47 +287,24 @@ def _check_texts(name: str, texts: np.ndarray, source: str) -> None:
             f"{what} holds numbers with a comma, such as {comma!r}, which may be decimal commas or separators of "
             "thousands; write them with a decimal point and without separators, or delimit the columns by semicolons."
         )
-    stray = stray_text(values)
-    rows = f"{len(set(texts))} different texts in {len(texts)} rows, such as"
-    if len(set(texts)) > MAX_CATEGORIES:
-        example = repr(known[0]) if stray is None else f"{stray!r} among numbers"
-        repeated = stray is None and len(values) < len(known)
-        group = f", or, where rows of one text belong together, name it with --group {name!r}" if repeated else ""
+    rows = f"{len(values)} different texts in {len(known)} rows, such as {known[0]!r}"
+    if len(values) == len(known) or (len(known) >= MANY_ROWS and 2 * len(values) > len(known)):
         raise TableError(
-            f"{what} holds {rows} {example}, but at most {MAX_CATEGORIES} categories are allowed; {leave}, or convert "
-            f"it to numbers or fewer categories{group}."
+            f"{what} holds {rows}, so it names rows rather than categories; {leave}, or use it with --categorical "
+            f"{name!r}."
         )
-    named = len(known) >= MANY_ROWS and 2 * len(values) > len(known) and stray is None
-    if named or len(set(texts)) == len(texts):
+    if len(values) > MAX_CATEGORIES:
         raise TableError(
-            f"{what} holds {rows} {known[0]!r}, so it names rows rather than categories; {leave}, or use it with "
-            f"--categorical {name!r}."
+            f"{what} holds {rows}, but at most {MAX_CATEGORIES} categories are allowed; {leave}, convert it to numbers "
+            f"or fewer categories, or, where rows of one text belong together, name it with --group {name!r}."
         )
-    sentences = [value for value in values if is_sentence(value)]
-    if 2 * len(sentences) > len(values):
-        raise TableError(
-            f"{what} holds free text, such as {sentences[0]!r}; {leave}, or use its texts as categories with "
-            f"--categorical {name!r}."
-        )
-
-
-def is_sentence(text: str) -> bool:
-    """Whether a text is a sentence or a note rather than the name of a category.
-
-    Examples
-    --------
-    >>> is_sentence("Not enough blood for isotopes."), is_sentence("Adult, 1 Egg Stage"), is_sentence("A11")
-    (True, False, False)
-    """
-    words = len(text.split())
-    return words >= SENTENCE_WORDS and (text.rstrip().endswith((".", "!", "?")) or len(text) >= LONG_TEXT)
 
 
 # -- columns that perhaps should not be features -----------------------------------------------------------------------
 
 
 def column_warnings(features: pd.DataFrame, numbers: pd.DataFrame, labels: np.ndarray) -> list[str]:
-    """Warnings about columns that may identify rows or classes, and classes that may be one.
+    """Warnings about columns that may identify rows or classes.
 
     Examples
     --------
@@ -374,13 +321,7 @@ def column_warnings(features: pd.DataFrame, numbers: pd.DataFrame, labels: np.nd
         ("Every row has a different integer in", identifiers, "if it identifies the rows"),
         ("Each class has its own value of", equivalents, "if it is known only after the class"),
     )
-    found = [f"{what} {listed(names)}: {when}, leave it out with --drop." for what, names, when in suspects if names]
-    spellings = pd.Series(sorted(classes)).groupby([name.casefold() for name in sorted(classes)]).agg(list)
-    return found + [
-        f"The classes {listed(names)} differ only in upper and lower case: if they are one, correct the table."
-        for names in spellings
-        if len(names) > 1
-    ]
+    return [f"{what} {listed(names)}: {when}, leave it out with --drop." for what, names, when in suspects if names]
 
 
 def _is_identifier(values: np.ndarray) -> bool:
@@ -394,18 +335,6 @@ def _determines_class(column: pd.Series, codes: np.ndarray, n_classes: int) -> b
         return False
     values, different = pd.factorize(column, use_na_sentinel=False)
     return len(different) == n_classes == len(np.unique(values * n_classes + codes))
-
-
-def stray_text(texts: Collection[str]) -> str | None:
-    """The first text that is not a number, if most of the others are.
-
-    Examples
-    --------
-    >>> stray_text(["1.5", "2", "n.d."]), stray_text(["1", "one", "two"])
-    ('n.d.', None)
-    """
-    others = sorted(text for text in texts if not is_number(text))
-    return others[0] if others and 2 * len(others) < len(texts) else None
 
 
 # -- codes for missing values ------------------------------------------------------------------------------------------

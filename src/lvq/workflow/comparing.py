@@ -151,8 +151,8 @@ class Comparison:
         test = f"corrected resampled t-test, adjusted by Holm, at {LEVEL:g}"
         found = f"Worse than the best: {', '.join(worse)}" if worse else "No model is shown to be worse than the best"
         unclear = len(worse) < len(others) and self.n_splits < FEW_SPLITS
-        few = f" {self.n_splits} splits are few for this test: raise --folds or --repeats." if unclear else ""
-        return f"{found} ({test}).{few}"
+        few = f" {self.n_splits} splits are few for this test; raise --folds or, without --time, --repeats."
+        return f"{found} ({test}).{few if unclear else ''}"
 
 
 def compare(

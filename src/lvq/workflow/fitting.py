@@ -14,13 +14,13 @@ from sklearn.pipeline import Pipeline
 
 from lvq import LVQClassifier, LVQClassifierCV
 from lvq.estimators.find_model import find_layer, last_step, need_model
-from lvq.inspection.exemplars import exemplars
 from lvq.inspection.importance import VariableImportances, variable_importances
 from lvq.rejection import CostClassifier, RejectClassifier
-from lvq.rejection.guarantee import CertifiedPoint
+from lvq.rejection.calibration import FittedFold
+from lvq.rejection.scores import Predictions
 from lvq.reports import Context, Folds, Report
 from lvq.tables.header import TableError, listed
-from lvq.typing import ClassWeight, FittedFold, Fold
+from lvq.typing import ClassWeight, Fold
 from lvq.workflow.comparing import one_split
 from lvq.workflow.design import Design, inner_folds, latest_rows, split_rows, threshold_folds, time_strings
 from lvq.workflow.pipeline import ignores_missing, make_model, make_pipeline_for, make_reject_classifier
@@ -28,7 +28,7 @@ from lvq.workflow.runs import write_run
 from lvq.workflow.study import Study, TableLike, TableOptions, Tables, make_study
 
 Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
-N_RESAMPLES, RESAMPLE_ITERATIONS = 20, 30  # refits for the intervals of importances, and their iterations
+N_RESAMPLES = 20  # refits for the intervals of importances
 MAX_INTERVAL_ROWS = 5000  # training rows up to which they are computed
 
 
@@ -102,7 +102,7 @@ def fit(
     Parameters
     ----------
     table : DataFrame, path, or a sequence of them
-        A data frame, or a CSV (also gzipped), Parquet, Arrow or Excel file; several with the same columns are joined.
+        A data frame, or a CSV (also gzipped), Parquet or Excel file; several with the same columns are joined.
     target : str
         The column of classes.
     model : estimator or str, default="lvq"
@@ -172,8 +172,7 @@ def fit(
     checked, accuracies = _cross_validate(classifier.estimator, X, y, inner, folds, seed, progress)
     progress("Fitting", folds + 1, folds + 4)
     fit_rejecting(classifier, X, y, inner, seed, checked)
-    notes += [*classifier.notes_, *_guarantee_notes(classifier, len(y), len(study.samples.y))]
-    notes += _published_rows(classifier, X, y)
+    notes += classifier.notes_
     progress("Reporting", folds + 2, folds + 4)
     compared = None
     if folds:
@@ -215,15 +214,15 @@ def _cross_validate(
     seed: int,
     progress: Progress,
 ) -> tuple[list[FittedFold], list[float]]:
-    """Folds with their models, and accuracies of the predictions alone: thresholds in every fold would take long."""
+    """Folds with predictions of all rows, and accuracies: thresholds in every fold would take long."""
     arguments = _group_arguments(estimator, design)
     fitted, accuracies = [], []
     for done, (train, test) in enumerate(inner_folds(y, design, n_folds, seed) if n_folds else []):
         progress("Cross-validating", 1 + done, n_folds + 4)
         own = {name: values[train] for name, values in arguments.items()}
-        model = clone(estimator).fit(X.iloc[train], y[train], **own)
-        fitted.append((train, test, model))
-        accuracies.append(float(np.mean(np.asarray(model.predict(X.iloc[test])) == y[test])))
+        made = Predictions(clone(estimator).fit(X.iloc[train], y[train], **own), X)
+        fitted.append((train, test, made))
+        accuracies.append(float(np.mean(made.predicted[test] == y[test])))
     return fitted, accuracies
 
 
@@ -295,31 +294,12 @@ def _importances(
     if need_model(classifier, "fit").model.relevance is None or len(y) > MAX_INTERVAL_ROWS:
         return None
     return variable_importances(
-        classifier, X, y, n_resamples=N_RESAMPLES, max_iter=RESAMPLE_ITERATIONS, sample_groups=design.groups,
+        classifier, X, y, n_resamples=N_RESAMPLES, sample_groups=design.groups,
         random_state=seed,
     )  # fmt: skip
 
 
-# -- notes and the description of the protocol -------------------------------------------------------------------------
-
-
-def _guarantee_notes(classifier: RejectClassifier, n_train: int, n_rows: int) -> list[str]:
-    """What the numbers of samples are in the note on a bound that could not be guaranteed."""
-    point = classifier.point_
-    if not isinstance(point, CertifiedPoint) or point.requested_error is None:
-        return []
-    return [f"The guarantee counts {point.unit} of the training rows, which are {n_train} of {n_rows} rows."]
-
-
-def _published_rows(classifier: RejectClassifier, X: pd.DataFrame, y: np.ndarray) -> list[str]:
-    """A note that the prototypes are training rows, and which."""
-    if not getattr(need_model(classifier, "fit").estimator, "sample_prototypes", False):
-        return []
-    rows = [str(names[0]) for names in exemplars(classifier, X, 1, y).names]
-    return [
-        f"Every prototype is a training row: {listed(rows)}. Model and report contain the values of these rows; where "
-        "rows are people, give them only to those who may see the data."
-    ]
+# -- the description of the protocol -----------------------------------------------------------------------------------
 
 
 def _protocol(study: Study, rows: Fold, folds: int, classifier: RejectClassifier, ignored: bool) -> str:
@@ -367,14 +347,11 @@ def _folds_part(design: Design, folds: int) -> str:
 
 def _thresholds_part(design: Design, classifier: RejectClassifier) -> str:
     if not isinstance(classifier.cv, float):
-        where = " in blocks of time" if design.times is not None and design.groups is None else ""
-        return f"Thresholds were cross-fitted{where}."
-    which = ""
-    if not design.is_plain:
-        which = ", the latest rows," if design.times is not None else ", whole groups,"
-    test = one = later = ""
-    if classifier.max_error is not None:
-        test = " and to test the guarantee"
-        one = " on one row of each group" if design.groups is not None else ""
-        later = " It holds for later rows as far as they are like these." if design.times is not None else ""
-    return f"{classifier.cv:.0%} of the training rows{which} were held out to set the thresholds{test}{one}.{later}"
+        return "Thresholds were cross-fitted."
+    which = "" if design.is_plain else ", whole groups," if design.times is None else ", the latest rows,"
+    text = f"{classifier.cv:.0%} of the training rows{which} were held out to set the thresholds"
+    if classifier.max_error is None:
+        return f"{text}."
+    one = " on one row of each group" if design.groups is not None else ""
+    later = " It holds for later rows as far as they are like these." if design.times is not None else ""
+    return f"{text} and to test the guarantee{one}.{later}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from dataclasses import replace
 
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
@@ -21,9 +20,6 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from lvq import LVQClassifier, LVQClassifierCV
 from lvq.estimators.find_model import find_model
 from lvq.estimators.registry import MODELS, estimator_types, short_name
-from lvq.estimators.search import CANDIDATES
-from lvq.model.links import KERNELS
-from lvq.model.relevance import RELEVANCES, Matrix, Relevance, RuleWeights
 from lvq.rejection import RejectClassifier
 from lvq.rejection.calibration import PATH_FRACTION
 from lvq.rejection.guarantee import samples_needed
@@ -47,11 +43,7 @@ def make_model(
     name: str = "lvq",
     *,
     prototypes: int | None = None,
-    rank: int | None = None,
-    kernel: str | None = None,
     class_weight: ClassWeight = None,
-    sample_prototypes: bool = False,
-    missing: str = "raise",
     seed: int | None = 0,
 ) -> BaseEstimator:
     """Make the estimator of a name.
@@ -62,16 +54,8 @@ def make_model(
         "lvq" (`LVQClassifier`), "lvq-cv" (`LVQClassifierCV`), or a name of `MODELS`; case does not matter.
     prototypes : int, optional
         Number of prototypes for each class.
-    rank : int, optional
-        Rank of the matrices, for models that have any.
-    kernel : str, optional
-        "gaussian", "cauchy", "inverse_multiquadric" or "rational_quadratic"; "none" for none.
     class_weight : dict or "balanced", optional
         Factor of the weights of each class.
-    sample_prototypes : bool, default=False
-        Whether every prototype is a training sample, for models that can learn such prototypes.
-    missing : {"raise", "ignore"}, default="raise"
-        What NaN means: an error, or a value that distances leave out, for models that can do that.
     seed : int, optional
         Random state of the model.
 
@@ -82,89 +66,30 @@ def make_model(
 
     Examples
     --------
-    >>> model = make_model("gmlvq", prototypes=2, rank=3)
-    >>> model.n_prototypes, model.relevance.rank
-    (2, 3)
+    >>> make_model("gmlvq", prototypes=2)
+    GMLVQ(n_prototypes=2, random_state=0)
     """
     make = NAMES.get(name.lower())
     if make is None:
         close = difflib.get_close_matches(name.lower(), NAMES, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise ValueError(f"The model must be one of {', '.join(NAMES)}, got {name!r}.{hint}")
-    shared: dict[str, Argument] = {} if class_weight is None else {"class_weight": class_weight}
-    if sample_prototypes:
-        _need(lambda model: hasattr(model, "sample_prototypes"), "sample_prototypes (--sample-prototypes)", name)
-        shared["sample_prototypes"] = True
-    if missing != "raise":
-        _need(can_ignore, "missing='ignore' (--missing ignore)", name)
-        shared["missing"] = missing
-    if sample_prototypes and missing != "raise":
-        raise ValueError(
-            "sample_prototypes (--sample-prototypes) needs filled values, got missing='ignore' (--missing ignore); "
-            "leave one out."
-        )
-    given: dict[str, Argument] = {}
+    given: dict[str, Argument] = {} if class_weight is None else {"class_weight": class_weight}
+    if make is LVQClassifierCV:
+        if prototypes is not None:
+            raise ValueError(
+                "prototypes (--prototypes) cannot be given to lvq-cv, which chooses their number; leave it out."
+            )
+        return LVQClassifierCV(estimator=LVQClassifier(**given) if given else None, random_state=seed)
     if prototypes is not None:
         given["n_prototypes"] = prototypes
-    if kernel is not None:
-        if kernel not in (*KERNELS, "none"):
-            raise ValueError(f"The kernel must be one of {', '.join(KERNELS)} or none, got {kernel!r}.")
-        given["kernel"] = None if kernel == "none" else kernel
-    if rank is not None:
-        _need(lambda model: isinstance(_rule(model), Matrix), "rank (--rank)", name)
-    if make is LVQClassifierCV:
-        return _search(shared, given, rank, seed)
-    model = make(**shared, **given, random_state=seed)
-    if rank is None:
-        return model
-    if model.relevance == "auto":
-        model.set_params(relevance="matrix")
-    return model.set_params(relevance__rank=rank)
-
-
-def _search(
-    shared: dict[str, Argument], given: dict[str, Argument], rank: int | None, seed: int | None
-) -> BaseEstimator:
-    """A search in which what is given holds for all that is compared."""
-    candidates = None
-    if given or rank is not None:
-        kinds = [kind | given for kind in CANDIDATES if rank is None or isinstance(kind["relevance"], Matrix)]
-        kinds = (
-            kinds if rank is None else [kind | {"relevance": replace(kind["relevance"], rank=rank)} for kind in kinds]
-        )
-        candidates = list({str(kind): kind for kind in kinds}.values())  # some are now equal
-    base = LVQClassifier(**shared) if shared else None
-    return LVQClassifierCV(estimator=base, candidates=candidates, random_state=seed)
-
-
-def _rule(model: BaseEstimator) -> Relevance | None:
-    """The relevance of a model that is not fitted; for one that chooses, a matrix."""
-    given = "matrix" if model.relevance == "auto" else model.relevance
-    return RELEVANCES[given] if isinstance(given, str) else given
-
-
-def can_ignore(model: BaseEstimator) -> bool:
-    """Whether a model can ignore missing values; rules without a gradient cannot.
-
-    Examples
-    --------
-    >>> can_ignore(make_model("glvq")), can_ignore(make_model("fc1glvq"))
-    (True, False)
-    """
-    return hasattr(model, "missing") and not isinstance(_rule(model), RuleWeights)
+    return make(**given, random_state=seed)
 
 
 def ignores_missing(model: BaseEstimator) -> bool:
     """Whether a model, fitted or not, ignores missing values."""
     found = find_model(model)
     return getattr(model if found is None else found.estimator, "missing", "raise") == "ignore"
-
-
-def _need(can: Callable[[BaseEstimator], bool], option: str, name: str) -> None:
-    """Raise a ValueError where a model cannot do something, with the names of those that can."""
-    able = [other for other, make in NAMES.items() if can((LVQClassifier if make is LVQClassifierCV else make)())]
-    if name.lower() not in able:
-        raise ValueError(f"{option} needs one of the models {', '.join(able)}, got {name!r}.")
 
 
 def make_pipeline_for(samples: Samples, model: BaseEstimator, *, fill: bool = False) -> Pipeline:

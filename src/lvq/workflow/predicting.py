@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator
 
 from lvq.tables.header import TableError
 from lvq.tables.read import open_table
-from lvq.tables.values import marks_by_column
 from lvq.tables.write import check_table_output, write_table
 from lvq.workflow.rows import RowPredictor
 from lvq.workflow.runs import load_metrics, load_model
@@ -64,20 +63,22 @@ def predict(
     *,
     keep: Sequence[str] = (),
     probabilities: bool = False,
-    missing_marks: Sequence[str] = (),
     encoding: str | None = None,
-    escape_formulas: bool = True,
     force: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> PredictResult:
     """Predict the classes of the rows of a table; of a file part by part, so it may be larger than memory.
+
+    What the fit was told to take as missing is missing here too, where the folder of the run has its metrics.json. In a
+    CSV file an apostrophe is put before strings that a spreadsheet would run as a formula: those that begin with ``=``,
+    ``+``, ``-``, ``@``, a tab or a carriage return and are not numbers.
 
     Parameters
     ----------
     model : path or estimator
         A model file, the folder of a run, or a model fitted to a DataFrame.
     table : DataFrame or path
-        A data frame, or a CSV (also gzipped), Parquet or Arrow file.
+        A data frame, or a CSV (also gzipped) or Parquet file.
     out : path, optional
         The predictions: .csv, .csv.gz or .parquet. The file appears when it is complete. Without it the result has
         them as a data frame. The columns are:
@@ -94,14 +95,8 @@ def predict(
         Columns of the table to copy into the predictions, such as an identifier.
     probabilities : bool, default=False
         Whether to add a column "probability CLASS" for each class.
-    missing_marks : sequence of str, default=()
-        Strings and numbers that mean a missing value, as in `TableOptions`; those of the fit, which are in the folder
-        of the run, hold in any case.
     encoding : str, optional
         That of a CSV file; found from its bytes by default.
-    escape_formulas : bool, default=True
-        Whether strings in a CSV file that a spreadsheet would run as a formula get an apostrophe before them: those
-        that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return and are not numbers.
     force : bool, default=False
         Whether `out` may be replaced.
     progress : callable, optional
@@ -129,21 +124,13 @@ def predict(
         marks = {} if metrics is None else metrics["missing_marks"]
     predictor = RowPredictor(model, given, probabilities=probabilities)
     result = PredictResult(path=path, notes=predictor.check_columns(keep))
-    for name, strings in marks_by_column(missing_marks, predictor.columns.names, str(given.path)).items():
-        marks[name] = [*marks.get(name, []), *strings]
     parts = _predicted(predictor, keep, marks, result, progress)
     if path is None:
         result.frame = pd.concat(parts, ignore_index=True)
         if isinstance(table, pd.DataFrame):
             result.frame.index = table.index
     else:
-        escaped = write_table(path, parts, escape_formulas=escape_formulas)
-        if escaped:
-            cells = "1 text cell" if escaped == 1 else f"{escaped} text cells"
-            result.notes.append(
-                f"{cells} that a spreadsheet would run as a formula got an apostrophe; --raw-text "
-                "(escape_formulas=False) writes them unchanged."
-            )
+        write_table(path, parts)
     result.notes += [*given.notes, *predictor.notes()]
     return result
 

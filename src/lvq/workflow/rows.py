@@ -199,11 +199,11 @@ class RowPredictor:
             certainty, reason = certainty_of(predictions, "auto"), np.full(len(X), "")
         result: dict[str, ArrayLike] = {
             "label": predictions.predicted.astype(str).astype(object),
-            "certainty": certainty,
+            "certainty": six_digits(certainty),
             "reason": reason.astype(object),
         }
         if self.probability_columns:
-            result |= dict(zip(self.probability_columns, np.asarray(self.model.predict_proba(X)).T))
+            result |= dict(zip(self.probability_columns, map(six_digits, np.asarray(self.model.predict_proba(X)).T)))
         if self.found is not None:
             result["winner"] = [f"P{index + 1}" for index in predictions.winner]
         if self.found is not None and self.has_radius:
@@ -225,4 +225,15 @@ def _radii(found: FoundModel, X: pd.DataFrame) -> np.ndarray:
     radii, known = np.full(len(inputs), np.nan), ~np.isnan(np.asarray(inputs, dtype=np.float64)).any(axis=1)
     if known.any():
         radii[known] = certified_radius(found.estimator, inputs[known])
-    return radii
+    return six_digits(radii * (1 - 5e-6))  # which is never above the radius
+
+
+def six_digits(values: np.ndarray) -> np.ndarray:
+    """Numbers rounded to six significant digits.
+
+    Examples
+    --------
+    >>> six_digits(np.array([1 / 3, 1234567.0, np.nan])).tolist()
+    [0.333333, 1234570.0, nan]
+    """
+    return np.array([float(f"{value:.6g}") for value in values])

@@ -106,8 +106,6 @@ def export_run(source: str | Path, onnx: str | Path, *, force: bool = False) -> 
     """
     onnx = check_output(onnx, force=force)
     model = load_model(source)
-    if onnx.exists() and onnx.samefile(model_file(source)):
-        raise FileExistsError(f"{onnx} is the model itself; choose another name.")
     try:
         from lvq.onnx import to_onnx
     except ModuleNotFoundError as error:

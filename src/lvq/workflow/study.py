@@ -130,7 +130,7 @@ def make_study(
     samples = prepare(
         whole[kept].set_axis(rows, axis=0), target, categorical=[name for name in options.categorical if name in kept],
         dates=[name for name in options.dates if name in kept], source=source, min_class_rows=min_class_rows,
-        groups=None if group is None else whole[group],
+        grouped=group is not None,
     )  # fmt: skip
     tested = None if test is None else np.arange(len(whole)) >= len(whole) - len(frames[-1])
     design = make_design(whole, samples.places, group, time, tested, source)

@@ -90,7 +90,12 @@ def validate(
     X, reason, usable = predictor.features(frame)
     labels = known_names(as_text(frame[target]), set(classes))
     labelled = np.array([label is not None for label in labels])
-    notes += [*predictor.notes(), *_validation_notes(metrics["data"], labels[labelled], classes, target, ~labelled)]
+    unknown = sorted(set(labels[labelled].tolist()) - set(classes))
+    if not labelled.all():
+        notes.append(f"Left out {int((~labelled).sum())} rows without a value of {target!r}.")
+    if unknown:
+        notes.append(f"The model was not fitted to the class {listed(unknown)}; rows of it count as wrong.")
+    notes += predictor.notes()
     rows = np.flatnonzero(labelled & usable)
     if not len(rows):
         raise TableError(f"No row of {given.path} has a value of {target!r} and can be predicted; nothing to validate.")
@@ -104,25 +109,6 @@ def validate(
     report = replace(report, earlier=_earlier(report, metrics))
     write_run(None, report, folder, files, force=force)
     return Validation(report, folder / files[0])
-
-
-def _validation_notes(
-    data: dict[str, JSONValue], y: np.ndarray, classes: list[str], target: str, unlabelled: np.ndarray
-) -> list[str]:
-    notes = []
-    if unlabelled.any():
-        notes.append(f"Left out {int(unlabelled.sum())} rows without a value of {target!r}.")
-    unknown = sorted(set(y.tolist()) - set(classes))
-    if unknown:
-        notes.append(f"The model was not fitted to the class {listed(unknown)}; rows of it count as wrong.")
-    trained = np.array(data["train_counts"])
-    counts = [int((y == label).sum()) for label in data["classes"]]
-    if sum(counts) == len(y) and counts in ((trained + data["class_counts"]).tolist(), trained.tolist()):
-        notes.append(
-            "The table has as many rows of each class as the one that the model was fitted to. If it is the same, this "
-            "is no validation: a model is more accurate on the rows that it was trained on."
-        )
-    return notes
 
 
 def _earlier(report: Report, metrics: dict[str, JSONValue]) -> Earlier:

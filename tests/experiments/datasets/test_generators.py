@@ -1,7 +1,6 @@
 """The artificial data has the boxes, variances and densities of the papers."""
 
 import numpy as np
-import pytest
 from scipy.stats import multivariate_normal
 
 from experiments.datasets import (
@@ -38,16 +37,6 @@ def test_necklace_has_the_papers_means_and_deviations():
         assert abs(np.corrcoef(members.T)[0, 1]) < 5 / np.sqrt(n_per_class)
 
 
-@pytest.mark.parametrize("make", [make_pearl_necklace, make_multimodal])
-def test_generators_repeat_with_the_seed_and_only_then(make):
-    first, again, other = (make(random_state=seed)[0] for seed in (7, 7, 8))
-    np.testing.assert_array_equal(first, again)
-    assert not np.any(first == other, axis=1).all()
-    generator = np.random.RandomState(7)
-    np.testing.assert_array_equal(make(random_state=generator)[0], first)
-    assert not np.array_equal(make(random_state=generator)[0], first)
-
-
 def test_log_density_is_that_of_round_gaussians():
     X = np.array([[2.0, 3.0], [90.0, -4.0], [400.0, 3.0]])
     expected = [
@@ -66,15 +55,6 @@ def test_posterior_follows_bayes_rule_and_the_priors():
         np.testing.assert_allclose(pearl_necklace_posterior(X, priors), expected, rtol=1e-10, atol=1e-300)
 
 
-def test_posterior_is_calibrated_on_the_drawn_data():
-    X, y = make_pearl_necklace(20_000, random_state=1)
-    posterior = pearl_necklace_posterior(X)
-    hits = posterior.argmax(axis=1) == y
-    assert abs(hits.mean() - posterior.max(axis=1).mean()) < 5 * hits.std() / np.sqrt(len(y))
-    certain = posterior.max(axis=1) >= np.quantile(posterior.max(axis=1), 0.1)
-    assert 1 - hits[certain].mean() < (1 - hits.mean()) / 3, "the least certain tenth holds most of the errors"
-
-
 def test_multimodal_fills_its_six_boxes():
     size = 5000
     X, _ = make_multimodal(size, random_state=0)
@@ -88,20 +68,3 @@ def test_multimodal_fills_its_six_boxes():
                 assert abs(middle_half.mean() - 0.5) < 5 * 0.5 / np.sqrt(size)
     clipped = X[4 * size : 5 * size, 1] == 1.0
     assert abs(clipped.mean() - 1 / 6) < 5 * np.sqrt(5 / 36 / size), "a sixth of the box lies above 1"
-
-
-def test_multimodal_copies_and_noise_have_the_stated_spread():
-    X, _ = make_multimodal(5000, random_state=0)
-    n_samples = len(X)
-    for column, variance in zip(range(2, 6), (0.05, 0.1, 0.2, 0.5)):
-        noise = X[:, column] - X[:, 0]
-        assert abs(noise.mean()) < 5 * np.sqrt(variance / n_samples)
-        np.testing.assert_allclose(noise.var(), variance, rtol=5 * np.sqrt(2 / n_samples))
-    for column, half_width in ((6, 0.5), (7, 0.2)):
-        assert 0.99 * half_width < np.abs(X[:, column]).max() <= half_width
-        np.testing.assert_allclose(X[:, column].var(), half_width**2 / 3, rtol=5 * np.sqrt(0.8 / n_samples))
-    for column, variance in ((8, 0.5), (9, 0.2)):
-        np.testing.assert_allclose(X[:, column].var(), variance, rtol=5 * np.sqrt(2 / n_samples))
-        assert np.abs(X[:, column]).max() > 3 * np.sqrt(variance), "normal noise has tails"
-    correlations = np.corrcoef(X.T)[6:, :]
-    assert np.abs(correlations - np.eye(10)[6:]).max() < 5 / np.sqrt(n_samples)

@@ -1,13 +1,11 @@
 """Loading from a folder: what is accepted, what is refused, and with which errors."""
 
 import gzip
-import json
-import lzma
 
 import numpy as np
 import pytest
 
-from experiments.datasets import DATASETS, DatasetMismatchError, DatasetNotFoundError, load_dataset
+from experiments.datasets import DatasetMismatchError, DatasetNotFoundError, load_dataset
 
 HABERMAN_LABELS = ["survived_5y"] * 225 + ["died_within_5y"] * 81
 
@@ -50,21 +48,6 @@ def test_a_valid_table_loads(tmp_path):
     assert "X_train" not in bunch
 
 
-def test_return_X_y_gives_the_two_arrays(tmp_path):
-    write_table(tmp_path / "haberman.csv.gz", haberman_rows())
-    X, y = load_dataset("haberman", data_home=tmp_path, return_X_y=True)
-    bunch = load_dataset("haberman", data_home=tmp_path)
-    np.testing.assert_array_equal(X, bunch.data)
-    np.testing.assert_array_equal(y, bunch.target)
-
-
-def test_scikit_learn_comes_before_the_folder(tmp_path):
-    write_table(tmp_path / "iris.csv.gz", haberman_rows())
-    bunch = load_dataset("iris", data_home=tmp_path)
-    assert bunch.feature_names[0] == "sepal length (cm)"
-    assert bunch.target_names.tolist() == ["setosa", "versicolor", "virginica"]
-
-
 def test_array_file_loads_with_its_split(tmp_path):
     write_coffee(tmp_path, [0] * 14 + [1] * 14, [1] * 13 + [0] * 15)
     bunch = load_dataset("coffee", data_home=tmp_path)
@@ -72,22 +55,6 @@ def test_array_file_loads_with_its_split(tmp_path):
     assert bunch.y_train.tolist() == [0] * 14 + [1] * 14
     assert bunch.y_test.tolist() == [1] * 13 + [0] * 15
     assert bunch.X_test.base is bunch.data, "parts share the memory of the whole"
-
-
-def test_texts_load_with_the_training_part_first(tmp_path):
-    record = DATASETS["20newsgroups"]
-    parts = {"train": record.train_counts}
-    parts["test"] = {name: record.class_counts[name] - record.train_counts[name] for name in record.class_counts}
-    with lzma.open(tmp_path / "20newsgroups_bydate.jsonl.xz", "wt", encoding="utf-8", preset=0) as stream:
-        for split in ("test", "train"):
-            for name, count in parts[split].items():
-                line = json.dumps({"split": split, "target": name, "file": "1", "text": f"{split} {name}\r\n"})
-                stream.write((line + "\n") * count)
-    bunch = load_dataset("20newsgroups", data_home=tmp_path)
-    assert len(bunch.X_train) == 11314
-    assert set(bunch.X_train) == {f"train {name}\r\n" for name in record.class_counts}
-    assert bunch.X_test[-1] == "test talk.religion.misc\r\n"
-    assert bunch.y_test[-1] == 19
 
 
 def wrong_rows(kind):

@@ -2,37 +2,22 @@
 
 import numpy as np
 
+from lvq.solvers.kernels import rule as choices
 from lvq.solvers.kernels.compiling import helper, inlined
-from lvq.solvers.kernels.rule import (
-    CAUCHY,
-    CROSS_ENTROPY,
-    GAUSSIAN,
-    GLVQ,
-    IDENTITY,
-    INVERSE,
-    LINEAR,
-    MCE,
-    MULTIQUADRIC,
-    PAIR_COSTS,
-    RSLVQ,
-    TIME,
-    WINDOW,
-    WINNER,
-)
 
 
 @inlined
 def linked(rule, width, distance):
     """The kernel's squared distance H and dH/dD, both functions of D / width^2."""
-    if rule.link == IDENTITY:
+    if rule.link == choices.IDENTITY:
         return distance, 1.0
     scale = 1.0 / (width * width)
     ratio = distance * scale
-    if rule.link == GAUSSIAN:
+    if rule.link == choices.GAUSSIAN:
         return -2.0 * np.expm1(-0.5 * ratio), scale * np.exp(-0.5 * ratio)
-    if rule.link == CAUCHY:
+    if rule.link == choices.CAUCHY:
         return 2.0 * ratio / (1.0 + ratio), 2.0 * scale / (1.0 + ratio) / (1.0 + ratio)
-    if rule.link == MULTIQUADRIC:
+    if rule.link == choices.MULTIQUADRIC:
         log = np.log1p(ratio)
         return -2.0 * np.expm1(-0.5 * log), scale * np.exp(-1.5 * log)
     log = np.log1p(ratio / (2.0 * rule.shape))
@@ -50,7 +35,7 @@ def margin_derivatives(rule, step, width, own, other):
     """Cost of a margin model and its derivatives on the squared distances of the nearest own and other prototype."""
     d_plus, plus_derivative = linked(rule, width, own)
     d_minus, minus_derivative = linked(rule, width, other)
-    if rule.cost == GLVQ:
+    if rule.cost == choices.GLVQ:
         total = d_plus + d_minus
         if total <= 0.0:
             return 0.5 if rule.slope != 0.0 else 0.0, rule.alpha * plus_derivative, 0.0
@@ -59,16 +44,16 @@ def margin_derivatives(rule, step, width, own, other):
         if rule.slope != 0.0:
             # a slope that grows with time only narrows the sigmoid's window: the step is f (1 - f), as Sato and Yamada
             # and Ridge print it, without the factor t
-            sharpness = step + 1.0 if rule.slope == TIME else rule.slope
+            sharpness = step + 1.0 if rule.slope == choices.TIME else rule.slope
             cost = _sigmoid(sharpness * mu)
-            outer = cost * (1.0 - cost) * (1.0 if rule.slope == TIME else sharpness)
+            outer = cost * (1.0 - cost) * (1.0 if rule.slope == choices.TIME else sharpness)
         plus_part, minus_part = 2.0 * outer * (d_minus / total), 2.0 * outer * (d_plus / total)
         if not rule.relative:
             plus_part, minus_part = plus_part / total, minus_part / total
     else:
         z = rule.xi * (d_plus - d_minus)
         sigmoid = _sigmoid(z)
-        if rule.cost == MCE:
+        if rule.cost == choices.MCE:
             cost, plus_part = sigmoid, rule.xi * sigmoid * (1.0 - sigmoid)
         else:
             cost, plus_part = max(z, 0.0) + np.log(1.0 + np.exp(-abs(z))), rule.xi * sigmoid
@@ -119,14 +104,14 @@ def soft_derivatives(rule, width, distances, derivatives, low, high):
         membership = np.exp(-rule.xi * (value - smallest)) / everything
         inside = low <= j < high
         within = np.exp(-rule.xi * (value - own_smallest)) / own_scaled if inside else 0.0
-        if rule.cost == RSLVQ:
+        if rule.cost == choices.RSLVQ:
             derivative = within - membership
         else:
             derivative = membership * (1.0 - posterior) if inside else -membership * posterior
         derivatives[j] = rule.xi * (derivative + rule.alpha * within) * link_derivative
     log_own = np.log(own_scaled) - rule.xi * own_smallest
     regulariser = -rule.alpha * log_own
-    if rule.cost == RSLVQ:
+    if rule.cost == choices.RSLVQ:
         return np.log(everything) - rule.xi * smallest - log_own + regulariser
     return 1.0 - posterior + regulariser
 
@@ -197,7 +182,7 @@ def _nearest_pair(distances, low, high):
 @inlined
 def find_pair(rule, distances, low, high):
     """The two prototypes that a cost of two looks at: own and other, or in rules with a window the two nearest."""
-    if rule.cost == WINDOW:
+    if rule.cost == choices.WINDOW:
         return _two_nearest(distances)
     return _nearest_pair(distances, low, high)
 
@@ -207,11 +192,11 @@ def touch_pair(rule, time, width, distances, derivatives, active, first, second,
     """The cost of a sample that touches two prototypes; their indices and derivatives are written."""
     active[0], active[1] = first, second
     one, two = distances[first], distances[second]
-    if rule.cost >= GLVQ:
+    if rule.cost >= choices.GLVQ:
         cost, derivatives[first], derivatives[second] = margin_derivatives(rule, time, width, one, two)
         return cost
     nearest_own = low <= winner_of(distances, active, 2) < high
-    if rule.cost == WINNER:  # the winner alone moves
+    if rule.cost == choices.WINNER:  # the winner alone moves
         derivatives[first], derivatives[second] = 0.5 if nearest_own else 0.0, 0.0 if nearest_own else -0.5
     else:
         first_own, second_own = low <= first < high, low <= second < high
@@ -223,9 +208,9 @@ def touch_pair(rule, time, width, distances, derivatives, active, first, second,
 def touch(rule, time, width, distances, derivatives, active, starts, own):
     """The cost of a sample, and how many prototypes it touches; their indices and derivatives are written."""
     count, low, high = derivatives.shape[0], starts[own], starts[own + 1]
-    if rule.cost == CROSS_ENTROPY:
+    if rule.cost == choices.CROSS_ENTROPY:
         return cross_entropy_derivatives(rule, width, distances, derivatives, active, starts, own)
-    if rule.cost > PAIR_COSTS:
+    if rule.cost > choices.PAIR_COSTS:
         for j in range(count):
             active[j] = j
         return soft_derivatives(rule, width, distances, derivatives, low, high), count
@@ -247,9 +232,9 @@ def winner_of(distances, active, number):
 @inlined
 def decay_of(rule, step):
     """Factor of all rates after a number of steps."""
-    if rule.schedule == LINEAR:
+    if rule.schedule == choices.LINEAR:
         return max(0.0, 1.0 - step / rule.horizon)
-    if rule.schedule == INVERSE:
+    if rule.schedule == choices.INVERSE:
         return 1.0 / (1.0 + step / rule.horizon)
     return 1.0
 

@@ -6,11 +6,11 @@ import pytest
 from lvq.model.costs import GLVQCost, LOGMCost, RSLVQCost
 from lvq.model.links import Gaussian, Identity
 from lvq.model.metrics import Euclidean
-from lvq.model.objective import BlockObjective, Objective, Params
+from lvq.model.objective import BlockObjective, Objective, Params, Problem
 from lvq.model.relevance import DataScale, Matrix, Relevance, Scale, Weights
 from lvq.model.samples import ArraySamples
-from lvq.solvers.problem import Problem, ravel, unravel
-from lvq.solvers.threads import thread_map
+from lvq.solvers import threads
+from lvq.solvers.lbfgs import ravel, unravel
 from tests.model.formulas import differences, distances
 
 LABELS = np.array([0, 0, 1, 1, 2])
@@ -114,7 +114,7 @@ def test_penalty_is_the_formula(rule):
     problem = Problem(objective, relevance)  # features of variance one
     free, data = draw(4, problem)
     free = free._replace(width=None)
-    bare = objective.value_and_gradient(free, data.X, data.y, data.weight)[0]
+    bare = objective.total(free, data).value
     expected = 0.0
     for omega in np.reshape(free.relevance, (-1, *free.relevance.shape[-2:])):
         expected += relevance.ridge * np.square(omega).sum()
@@ -132,11 +132,14 @@ def large(count=20_000, prototypes=30, features=5, cost=None):
 
 
 @pytest.mark.parametrize("cost", [GLVQCost(), RSLVQCost()], ids=["margin", "soft"])
-def test_threads_do_not_change_a_bit(cost):
+def test_threads_do_not_change_a_bit(cost, monkeypatch):
     problem, free, data = large(cost=cost)
     assert BlockObjective(problem.objective, problem.params(free)).rows(data) < data.n_samples
-    one = problem.value_and_gradient(free, data)
-    with thread_map(3) as mapping:
+    with threads.single_threaded_products():
+        one = problem.value_and_gradient(free, data)
+    monkeypatch.setattr(threads, "product_threads", lambda: 3)
+    with threads.block_threads(threads.LARGE) as mapping:
+        assert mapping is not map
         many = problem.value_and_gradient(free, data, mapping)
     assert many[0] == one[0]
     np.testing.assert_array_equal(many[1].prototypes, one[1].prototypes)

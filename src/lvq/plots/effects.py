@@ -1,0 +1,406 @@
+"""EffectDisplay: the log-odds of a class along each column of the input.
+
+Log-odds of class a against class b are (xi/T) (d_b - d_a), with d_c the distance to the nearest prototype of class c.
+Class b is the nearest other class of the median sample: the median of each number and the most frequent category.
+- Where the metric is a weight for each feature, a and b have one prototype each, and no step mixes columns, the
+  log-odds are a sum of functions of single columns, and these are drawn: the evidence of each column.
+- Otherwise the curve is that of the median sample with other values in one column.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import t
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import indexable
+from sklearn.utils.validation import column_or_1d
+
+from lvq.counterfactuals.mixed_rows import Layout, Mixed
+from lvq.estimators.find_model import FoundModel, need_model
+from lvq.inspection.columns import columns_of_features, input_values, is_missing, model_inputs
+from lvq.inspection.explain import contributions_between
+from lvq.inspection.importance import random_halves, refitted
+from lvq.inspection.steps import Floats, Indices, positions
+from lvq.model.rows import require_dense
+from lvq.model.scores import class_distances
+from lvq.plots.evidence import AGAINST, FOR
+from lvq.plots.style import Display, name_ticks, short_name
+from lvq.typing import Argument, Label, MatrixLike
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+N_POINTS = 81  # of a curve
+N_BINS = 20
+MAX_CATEGORIES = 12
+ENDS = (0.01, 0.99)  # quantiles of the samples between which a curve is drawn
+CONFIDENCE = 0.9
+SIDE_BY_SIDE = 3  # small plots
+GREY = "#888888"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The log-odds of a class along one column; the values of categories are their numbers, from 0."""
+
+    name: str
+    categories: list[str] | None  # the most frequent first; None for numbers
+    values: list[float]
+    log_odds: list[float]
+    density: list[float]  # fraction of the samples in bins of equal width between the ends, or of each category
+    prototypes: list[float]  # values of the class's prototypes,
+    rivals: list[float]  # and of the rival class's
+    error: list[float] | None = None  # half of the interval's width
+
+    @property
+    def size(self) -> float:
+        """How much the log-odds differ between samples: their standard deviation."""
+        places = np.linspace(self.values[0], self.values[-1], len(self.density))
+        height, weight = np.interp(places, self.values, self.log_odds), np.array(self.density) / sum(self.density)
+        return float(np.sqrt(weight @ (height - weight @ height) ** 2))
+
+
+@dataclass(frozen=True)
+class Effects:
+    """The effects of columns, the largest first, on the log-odds of a class against another."""
+
+    label: str
+    rival_label: str
+    exact: bool  # whether they are functions of one column, whose sum is the log-odds
+    columns: list[Effect]
+
+
+def effects_of(
+    estimator: BaseEstimator,
+    X: MatrixLike,
+    y: ArrayLike | None = None,
+    *,
+    features: Sequence[str | int] | None = None,
+    class_: Label | None = None,
+    n_resamples: int = 0,
+) -> Effects:
+    """The numbers of `EffectDisplay.from_estimator`, which describes the parameters."""
+    found = need_model(estimator, "EffectDisplay")
+    require_dense(X, "EffectDisplay")
+    if found.model.log_odds_scale is None:
+        raise ValueError(
+            "EffectDisplay needs a model whose log-odds are differences of squared distances, such as LVQClassifier, "
+            f"got {type(found.estimator).__name__}."
+        )
+    layout = Layout(found, X)
+    samples = layout.split(X)
+    shown = range(len(layout.names)) if features is None else positions(list(features), layout.names).tolist()
+    grids = {column: grid for column in shown if (grid := _grid(layout, samples, column)) is not None}
+    median = _median(samples)
+    own, other = _classes(found, layout.join(median), class_)
+    curves = _Curves(*_changed(layout, median, grids), own, other, _is_exact(found, own, other))
+    height = curves.of(found)
+    error = _errors(curves, found, X, y, height, n_resamples) if n_resamples else None
+    cells, labels = input_values(found, found.model.prototypes), found.model.labels
+    effects = []
+    for column, grid in grids.items():
+        at = curves.column == column
+        known = np.full(len(labels), None) if cells is None else cells[:, column]
+        effects.append(
+            Effect(
+                name=str(layout.names[column]),
+                categories=grid.categories,
+                values=grid.values.tolist(),
+                log_odds=height[at].tolist(),
+                density=grid.density.tolist(),
+                prototypes=grid.places(known[labels == own]),
+                rivals=grid.places(known[labels == other]),
+                error=None if error is None else error[at].tolist(),
+            )
+        )
+    names = found.model.classes
+    ordered = sorted(effects, key=lambda effect: -effect.size) if features is None else effects
+    return Effects(str(names[own]), str(names[other]), curves.exact, ordered)
+
+
+class _Curves(NamedTuple):
+    """Rows in which one column of the median sample has other values, and what is computed of them."""
+
+    rows: MatrixLike
+    column: Indices  # that each row changes
+    own: int  # index of the class
+    other: int
+    exact: bool
+
+    def of(self, found: FoundModel) -> Floats:
+        """Log-odds of the rows, or the evidence of the changed column."""
+        model, Z = found.model, model_inputs(found, self.rows)
+        assert model.log_odds_scale is not None
+        D = model.distances(Z).astype(np.float64)
+        own, other = (np.where(model.labels == index, D, np.inf) for index in (self.own, self.other))
+        if not self.exact:
+            return model.log_odds_scale * (other.min(axis=1) - own.min(axis=1))
+        parts = contributions_between(found, Z, own.argmin(axis=1), other.argmin(axis=1))
+        return model.log_odds_scale * parts[np.arange(len(parts)), self.column]
+
+
+class _Grid(NamedTuple):
+    """Values of a column at which its effect is computed."""
+
+    cells: np.ndarray  # as the column has them
+    values: Floats
+    density: Floats
+    categories: list[str] | None = None
+
+    def places(self, cells: np.ndarray) -> list[float]:
+        """Values of prototypes, without those that are unknown or beyond the ends."""
+        if self.categories is not None:
+            return [float(self.categories.index(str(cell))) for cell in cells if str(cell) in self.categories]
+        known = [float(cell) for cell in cells if isinstance(cell, float | int)]
+        return [value for value in known if self.values[0] <= value <= self.values[-1]]
+
+
+def _grid(layout: Layout, samples: Mixed, column: int) -> _Grid | None:
+    """Numbers between the ends of a column, or its categories; None for a column that is constant."""
+    if column in layout.categorical:
+        counts = _frequent(samples.categories[:, layout.categorical == column].ravel())
+        names, density = [str(cell) for cell in counts], np.array(list(counts.values())) / len(samples.categories)
+        cells = np.array([*counts, None], dtype=object)[:-1]
+        return _Grid(cells, np.arange(len(cells), dtype=np.float64), density, names) if len(cells) > 1 else None
+    known = samples.numbers[:, layout.numeric == column]
+    known = known[~np.isnan(known)]
+    low, high = np.quantile(known, ENDS) if len(known) else (0.0, 0.0)
+    if low == high and len(known):
+        low, high = known.min(), known.max()
+    if not low < high:
+        return None
+    counted, _ = np.histogram(np.clip(known, low, high), N_BINS, range=(low, high))
+    values = np.linspace(low, high, N_POINTS, dtype=np.float64)
+    return _Grid(values, values, counted / len(known))
+
+
+def _frequent(cells: np.ndarray) -> dict[object, int]:
+    """The most frequent categories, and their numbers."""
+    return dict(Counter(cell for cell in cells.tolist() if not is_missing(cell)).most_common(MAX_CATEGORIES))
+
+
+def _median(samples: Mixed) -> Mixed:
+    """One row: the median of each number, and the most frequent category."""
+    with warnings.catch_warnings():  # a column without any value
+        warnings.simplefilter("ignore", RuntimeWarning)
+        numbers = np.nanmedian(samples.numbers, axis=0)
+    usual = samples.categories[:1].copy()
+    for place, cells in enumerate(samples.categories.T):
+        usual[0, place] = next(iter(_frequent(cells)), None)
+    return Mixed(numbers[None], usual)
+
+
+def _changed(layout: Layout, median: Mixed, grids: dict[int, _Grid]) -> tuple[MatrixLike, Indices]:
+    """The median sample with each value of each column, and the column of each row."""
+    column = np.repeat(list(grids), [len(grid.values) for grid in grids.values()]).astype(np.intp)
+    rows = median.take(np.zeros(len(column), dtype=np.intp))
+    for changed, grid in grids.items():
+        for part, columns in ((rows.numbers, layout.numeric), (rows.categories, layout.categorical)):
+            part[np.ix_(column == changed, columns == changed)] = grid.cells[:, None]
+    return layout.join(rows), column
+
+
+def _classes(found: FoundModel, median: MatrixLike, class_: Label | None) -> tuple[int, int]:
+    """Indices of the class and of the nearest other class of the median sample."""
+    model, classes = found.model, found.model.classes.tolist()
+    if class_ is not None and class_ not in classes:
+        raise ValueError(f"class_ of EffectDisplay must be one of {classes[:10]}, got {class_!r}.")
+    distances = class_distances(model.distances(model_inputs(found, median)), model.labels, len(classes))[0]
+    usual = 1 if len(classes) == 2 else int(distances.argmin())
+    own = usual if class_ is None else classes.index(class_)
+    distances[own] = np.inf
+    return own, int(distances.argmin())
+
+
+def _is_exact(found: FoundModel, own: int, other: int) -> bool:
+    """Whether the log-odds are a sum of functions of single columns."""
+    model = found.model
+    single = (np.bincount(model.labels)[[own, other]] == 1).all()
+    return bool(single) and model.matrix_of(0).ndim == 1 and columns_of_features(found) is not None
+
+
+def _errors(
+    curves: _Curves,
+    found: FoundModel,
+    X: MatrixLike,
+    y: ArrayLike | None,
+    height: Floats,
+    n_resamples: int,
+) -> Floats:
+    """Half the width of the interval, by refits to random halves; see `lvq.inspection.importance`."""
+    if y is None:
+        raise ValueError("y of EffectDisplay, the classes of X, is needed for n_resamples; give it.")
+    X, labels = indexable(X, column_or_1d(y))
+    halves = random_halves(labels, None, n_resamples, np.random.RandomState(0))
+    with warnings.catch_warnings():  # of half the samples; the fit to all of them has warned
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        refits = [curves.of(need_model(refitted(found, X, labels, half), "EffectDisplay")) for half, _ in halves]
+    away = np.array(refits) - height
+    if curves.exact:  # a constant can move from column to column without changing the model
+        of_columns = np.unique(curves.column, return_inverse=True)[1]
+        means = [np.bincount(of_columns, row) / np.bincount(of_columns) for row in away]
+        away -= np.array(means)[:, of_columns]
+    squares = (away**2).mean(axis=0)
+    return t.ppf((1 + CONFIDENCE) / 2, max(1, n_resamples - 1)) * np.sqrt(squares)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class EffectDisplay(Display):
+    """The log-odds of a class along each column of the input, as small plots: the effect of each column.
+
+    Create one with `from_estimator`. All parameters are stored as attributes. Triangles are the prototypes: upwards
+    those of the class, downwards those of the other. Grey bars are the samples.
+
+    Parameters
+    ----------
+    effects : Effects
+        The classes and the curves; `exact` says whether the curves sum to the log-odds of each sample, or are those of
+        the median sample.
+
+    Attributes
+    ----------
+    axes_ : list of matplotlib Axes
+        The axes of the columns that are drawn, in their order.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where they are drawn; `ax_` is the area of all of them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from lvq import LVQClassifier
+    >>> from lvq.plots import EffectDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = LVQClassifier(form="additive", n_prototypes=1)
+    >>> display = EffectDisplay.from_estimator(model.fit(X.iloc[:, :4], y), X.iloc[:, :4])
+    >>> display.effects.exact, len(display.axes_)
+    (True, 4)
+    """
+
+    effects: Effects
+
+    def plot(self, ax: Axes | None = None, *, max_features: int | None = 12) -> Self:
+        """Draw the curves; in a figure of their own with a title.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        max_features : int or None, default=12
+            Number of columns, those of the largest effects; None draws all.
+
+        Returns
+        -------
+        display : EffectDisplay
+            The display, with the artists as attributes.
+        """
+        self._check_max_features(max_features)
+        shown = self.effects.columns[:max_features]
+        wide = max(1, min(SIDE_BY_SIDE, len(shown)))
+        high = max(1, -(-len(shown) // wide))
+        self._set_axes(ax, (3.0 * wide + 0.6, 2.1 * high + 0.8))
+        self.ax_.set_axis_off()
+        area = self.ax_.get_subplotspec()
+        if area is None:
+            raise ValueError("ax of EffectDisplay.plot must be one of a grid, such as plt.subplots makes.")
+        places = area.subgridspec(high, wide)
+        self.axes_: list[Axes] = []
+        for place, effect in enumerate(shown):
+            axes = self.figure_.add_subplot(places[divmod(place, wide)], sharey=self.axes_[0] if self.axes_ else None)
+            _draw(axes, effect)
+            axes.tick_params(labelleft=place % wide == 0)
+            self.axes_.append(axes)
+        if ax is None:
+            self.figure_.suptitle(self.title, size="medium")
+        return self
+
+    @property
+    def title(self) -> str:
+        """What is drawn, in words."""
+        label, rival = short_name(self.effects.label, 24), short_name(self.effects.rival_label, 24)
+        if self.effects.exact:
+            return f"Evidence of each column for {label} against {rival}"
+        return f"Log-odds of {label} against {rival}, through the median sample"
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: BaseEstimator,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        *,
+        features: Sequence[str | int] | None = None,
+        class_: Label | None = None,
+        n_resamples: int = 0,
+        ax: Axes | None = None,
+        **plot_kwargs: Argument,
+    ) -> Self:
+        """Plot the effects of the columns of X.
+
+        The other class is the nearest other one of the median sample. In a model with a weight for each feature and one
+        prototype of each of the two classes, curves are the evidence of each column, as in `lvq.explain`: for every
+        sample they sum to its log-odds. In other models a curve is the log-odds of the median sample with other values
+        in that column.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted model whose log-odds are differences of squared distances, such as `LVQClassifier`, alone or in a
+            Pipeline, a search or a `RejectClassifier`.
+        X : array-like of shape (n_samples, n_columns)
+            Samples, as the estimator takes them, a data frame or an array.
+        y : array-like of shape (n_samples,), optional
+            Their classes, for `n_resamples`.
+        features : sequence of str or int, optional
+            Names or indices of columns; by default all, those with the largest effects first.
+        class_ : label, optional
+            The class; by default the second of two, or the one that is predicted for the median sample.
+        n_resamples : int, default=0
+            Number of refits to random halves, for a 90 % interval of each curve; of its shape where curves are
+            evidence, as a constant can move from one of them to another.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **plot_kwargs : dict
+            Arguments of `plot`.
+
+        Returns
+        -------
+        display : EffectDisplay
+            The display, drawn.
+        """
+        effects = effects_of(estimator, X, y, features=features, class_=class_, n_resamples=n_resamples)
+        return cls(effects=effects).plot(ax=ax, **plot_kwargs)
+
+
+def _draw(ax: Axes, effect: Effect) -> None:
+    """The curve of numbers, or bars of categories; prototypes and samples."""
+    from matplotlib.ticker import MaxNLocator
+
+    places, height, width = np.array(effect.values), np.array(effect.log_odds), 0.7
+    samples = places
+    if effect.categories is not None:
+        ax.bar(places, height, width, color=FOR, yerr=effect.error, capsize=3)
+        name_ticks(ax.xaxis, effect.categories, rotation=30 if max(map(len, effect.categories)) > 4 else 0)
+    else:
+        ax.plot(places, height, color=FOR, lw=1.6)
+        if effect.error is not None:
+            ax.fill_between(places, height - effect.error, height + effect.error, color=FOR, alpha=0.25, lw=0)
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10]))
+        ax.set_xlim(places[0], places[-1])
+        width = (places[-1] - places[0]) / len(effect.density)
+        samples = places[0] + width * (np.arange(len(effect.density)) + 0.5)
+    tall = 0.18 * np.array(effect.density) / max(effect.density)
+    ax.bar(samples, tall, width, color=GREY, alpha=0.35, transform=ax.get_xaxis_transform(), zorder=0)
+    for at, marker, colour in ((effect.prototypes, "^", FOR), (effect.rivals, "v", AGAINST)):
+        ax.plot(at, np.interp(at, places, height), marker, color=colour, mec="white", ms=7, ls="none")
+    ax.axhline(0, color=GREY, lw=0.8, ls="--")
+    ax.set_title(short_name(effect.name), size="small")
+    ax.grid(axis="y", alpha=0.3)
+    ax.margins(y=0.12)
