@@ -17,7 +17,7 @@ from lvq.estimators.sample_prototypes import on_samples
 from lvq.estimators.specification import Parts
 from lvq.estimators.training import Training
 from lvq.model.costs import Cost, CrossEntropyCost, MarginCost
-from lvq.model.relevance import RELEVANCES, Matrix, Relevance, Scale, Structured, Weights
+from lvq.model.relevance import FULL_RANK_FEATURES, RELEVANCES, Matrix, Relevance, Scale, Structured, Weights
 from lvq.model.rows import as_numpy, is_sparse
 from lvq.model.samples import ArraySamples
 from lvq.solvers.lbfgs import LBFGS
@@ -46,6 +46,18 @@ class Form(NamedTuple):
         rank = self.relevance.n_rows(n_features)
         shared = self.relevance.local is None
         return rank * (n_features + n_prototypes) if shared else rank * n_features * n_prototypes
+
+    def can_learn(self, n_features: int, n_classes: int, class_size: float) -> bool:
+        """Whether the metric is worth a trial.
+
+        Of many features a shared matrix has few rows, too few to separate many classes, and local metrics have more
+        numbers than a class has samples: for 384 features and 150 classes they only take time.
+        """
+        if n_features <= FULL_RANK_FEATURES or self.name == "plain":
+            return True
+        if isinstance(self.relevance, Matrix) and self.relevance.local is None:
+            return self.relevance.n_rows(n_features) >= min(n_features, n_classes - 1)
+        return class_size >= n_features
 
 
 RIDGE, SHRINKAGE = 0.1, 0.3  # the best on the mean of 29 sets
@@ -219,7 +231,10 @@ class LVQClassifier(CostBasedLVQ):
                 "Give one of them."
             )
         if self._is_open() and self.solver == "auto" and is_sparse(X) and X.shape[1] > WIDE:
-            return self._with_form(Form("plain", None, 1)).set_params(solver="online")._parts(X, device)
+            form, solver = (Form("plain", None, 1), "online")
+            if self.metric == "cosine":  # prototypes of length one need a learned scale
+                form, solver = FORMS[0], "lbfgs"
+            return self._with_form(form).set_params(solver=solver)._parts(X, device)
         return super()._parts(X, device)
 
     def _with_form(self, form: Form, sizes: np.ndarray | None = None, classes: np.ndarray | None = None) -> Self:
@@ -294,8 +309,10 @@ class LVQClassifier(CostBasedLVQ):
             return forms[:1]
         rows = choice_rows(n_samples, n_classes)
         most = min(CHOICE_WORK / rows * max(1, n_samples / (2 * rows)), FIT_WORK / n_samples)
-        quick = tuple(form for form in forms if form.work(samples.n_features, n_classes) <= most)
-        return quick or forms[:1]
+        size = (samples.n_features, n_classes)
+        return forms[:1] + tuple(
+            form for form in forms[1:] if form.work(*size) <= most and form.can_learn(*size, n_samples / n_classes)
+        )
 
     def _finished(self, parts: Parts, training: Training, samples: ArraySamples, classes: np.ndarray) -> Training:
         return on_samples(parts, training, samples, classes) if self.sample_prototypes else training

@@ -52,6 +52,12 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "Start: k-means in each class, class means with a small spread, random samples of the class, random places in "
         "each feature's range, or given prototypes, class by class or with their labels.",
     ),
+    "metric": (
+        '{"euclidean", "cosine"}',
+        'What distances are between: samples as they are, or their directions. With "cosine" samples and prototypes '
+        "have length one, and a squared distance is ``2 - 2 cos(x, w)`` before relevances and kernel; for embeddings "
+        "and tf-idf rows. A row of zeros is an error. With lbfgs and adam.",
+    ),
     "relevance": (
         "str or Relevance, optional",
         'How features are weighted: not at all (None), by gradient ("gradient" and "local_diagonal" for weights of '
@@ -130,7 +136,10 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "Whether every prototype is a training sample: each moves to the nearest sample of its class, the metric is "
         "trained again, and both are repeated while the objective falls. The model then contains single samples.",
     ),
-    "max_iter": ("int", "Epochs; iterations of lbfgs, which count its first epochs on large data."),
+    "max_iter": (
+        "int",
+        "Epochs; iterations of lbfgs, which count its first epochs on large data. With 0 the model is its start.",
+    ),
     "class_weight": ('dict or "balanced", optional', "Factor of the weights of each class."),
     "random_state": ("int, RandomState or None", "Seed of start and order."),
     "warm_start": ("bool", "Start from the prototypes of the last fit."),
@@ -140,6 +149,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
 CONSTRAINTS: dict[str, list[object]] = {
     "n_prototypes": [at_least_one, dict, one_of("auto")],
     "init": [one_of(*STARTS), "array-like", tuple],
+    "metric": [one_of("euclidean", "cosine")],
     "relevance": [one_of(*RELEVANCES), None, Relevance],
     "form": [one_of("auto", "plain", "linear", "additive", "matrix")],
     "kernel": [one_of(*KERNELS), None, HasMethods(["value", "derivative"])],
@@ -159,7 +169,7 @@ CONSTRAINTS: dict[str, list[object]] = {
     "n_jobs": [Integral, None],
     "missing": [one_of("raise", "ignore")],
     "sample_prototypes": ["boolean"],
-    "max_iter": [at_least_one],
+    "max_iter": [Interval(Integral, 0, None, closed="left")],
     "class_weight": [one_of("balanced"), dict, None],
     "random_state": ["random_state"],
     "warm_start": ["boolean"],

@@ -27,7 +27,7 @@ from lvq.solvers.online import Online, is_compiled
 from lvq.typing import Argument, ClassWeight, Label, Seed
 
 WIDE_SPARSE = 2**14  # features of sparse samples from which L-BFGS is not the default: it holds 20 copies of prototypes
-START_PARAMETERS = ("n_prototypes", "init", "kernel", "missing")
+START_PARAMETERS = ("n_prototypes", "init", "metric", "kernel", "missing")
 #: What a string names, by parameter.
 PARTS: dict[str, dict[str, Argument]] = {
     "cost": dict(COSTS),
@@ -95,6 +95,8 @@ class Parts:
         Most runs of L-BFGS.
     fixed_prototypes : bool
         Whether the metric alone is trained.
+    unit_length : bool
+        Whether samples and prototypes have length one.
     """
 
     cost: CostOrRule
@@ -108,6 +110,7 @@ class Parts:
     ignores_missing: bool = False
     max_runs: int = lbfgs.MAX_RUNS
     fixed_prototypes: bool = False
+    unit_length: bool = False
 
     @property
     def is_online(self) -> bool:
@@ -203,7 +206,8 @@ class Specification(BaseEstimator):
             return Online()
         if X is not None and is_sparse(X) and X.shape[1] >= WIDE_SPARSE:
             plain = type(relevance) is Relevance and is_compiled(cost, self._kernel())
-            return Online() if plain and getattr(cost, "cost_matrix", None) is None else Adam()
+            plain = plain and getattr(cost, "cost_matrix", None) is None
+            return Online() if plain and getattr(self, "metric", "euclidean") == "euclidean" else Adam()
         return LBFGS()
 
     def _parts(self, X: ArrayLike | None = None, device: str | None = None) -> Parts:
@@ -222,6 +226,7 @@ class Specification(BaseEstimator):
             sharpness=_sharpness(cost),
             start=tuple((name, getattr(self, name)) for name in START_PARAMETERS if hasattr(self, name)),
             ignores_missing=getattr(self, "missing", "raise") == "ignore",
+            unit_length=getattr(self, "metric", "euclidean") == "cosine",
         )
 
 
@@ -272,6 +277,12 @@ def check_parts(estimator: BaseEstimator, parts: Parts) -> None:
             f"relevance={estimator.relevance!r} and device={parts.device!r}. Change these, or fill missing values "
             "first, for example with sklearn.impute.SimpleImputer."
         )
+    if parts.unit_length and (parts.is_online or parts.ignores_missing):
+        raise ValueError(
+            f"metric='cosine' of {name} keeps prototypes at length one, which the online solver, partial_fit and "
+            "missing='ignore' cannot. Use fit with solver='lbfgs' or 'adam' and missing='raise'; or "
+            "sklearn.preprocessing.normalize and metric='euclidean'."
+        )
     takes_costs = isinstance(cost, MarginCost | CrossEntropyCost) and not parts.is_online
     if getattr(estimator, "cost_matrix", None) is not None and not takes_costs:
         raise ValueError(
@@ -321,6 +332,8 @@ def check_for_samples(estimator: BaseEstimator, parts: Parts, samples: ArraySamp
     name, relevance, n = type(estimator).__name__, parts.relevance, samples.n_features
     if parts.ignores_missing and not samples.in_memory:
         raise ValueError(f"missing='ignore' of {name} needs samples in memory, got a dask collection. Fill them first.")
+    if parts.unit_length and not samples.in_memory:
+        raise ValueError(f"metric='cosine' of {name} needs samples in memory, got a dask collection. Compute it first.")
     if isinstance(relevance, Matrix) and relevance.n_rows(n) > n:
         raise ValueError(
             f"The 'rank' of the matrix of {name} must be at most the number of features, {n}; got {relevance.rank}. "

@@ -18,7 +18,7 @@ from lvq.model.objective import Objective, Params, Problem, sample_space
 from lvq.model.observed import Observed
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import DataScale, Matrix, Structured
-from lvq.model.rows import as_numpy, has_missing, like
+from lvq.model.rows import as_numpy, has_missing, is_sparse, like, unit_rows
 from lvq.model.samples import ArraySamples, FeatureMoments, filled
 from lvq.model.scores import DecisionRule
 from lvq.model.structure import Structure
@@ -26,6 +26,8 @@ from lvq.solvers import adam, lbfgs, online
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.state import Report, Result, TrainingState, new_statistics, spread_of, stretched
+
+MEANS = ("means", "kmeans")  # starts that are means of samples
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,16 @@ def begin(
     variance = known.typical_variance() if rule.free_size else 1.0  # what a ridge is measured in
     units = stretched(units, rule, params)._replace(scale=DataScale(variance, known.n_samples))
     statistics = new_statistics(rule, parts.cost, prototypes.shape, n_classes, parts.online.learning_rate)
-    state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, variances, moments)
+    given = variances, moments, _means_of_classes(parts, samples, prototypes)
+    state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, *given)
     return Training(params, labels, link, state)
+
+
+def _means_of_classes(parts: Parts, samples: ArraySamples, prototypes: np.ndarray) -> np.ndarray | None:
+    """Starting prototypes that are means of samples; not of sparse ones, where they may be large."""
+    init = dict(parts.start).get("init")
+    means = isinstance(init, str) and init in MEANS and not parts.is_online
+    return prototypes if means and not (samples.in_memory and is_sparse(samples.X)) else None
 
 
 def restarted(
@@ -102,7 +112,7 @@ def restarted(
     shape, rate = training.params.prototypes.shape, parts.online.learning_rate
     statistics = new_statistics(rule, parts.cost, shape, n_classes, rate)
     units = before.units._replace(scale=before.units.scale._replace(n_samples=n_samples))
-    known = before.variances, before.moments
+    known = before.variances, before.moments, before.starts
     state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, *known)
     W = training.params.prototypes.view()
     W.flags.writeable = False
@@ -110,12 +120,18 @@ def restarted(
 
 
 def run(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
-    """Train by the solver of the parts; with few samples of many features in coordinates of their span."""
+    """Train by the solver of the parts; with few samples of many features in coordinates of their span.
+
+    Where every sample is a prototype there is nothing to learn: the cross-entropy would only grow the metric's scale.
+    """
     rule = training.state.relevance
+    unneeded = isinstance(parts.cost, CrossEntropyCost) and not training.state.units.samples
+    if unneeded or parts.max_iter == 0:
+        return training, Result(training.params, 0, [], converged=True)
     # Adam scales every coordinate, and a structure and shrinkage to the identity are of the features
     of_features = isinstance(rule, Structured) and rule.structure != Structure()
     of_features = of_features or (isinstance(rule, Matrix) and rule.shrinkage > 0)
-    outside = isinstance(parts.solver, Adam) or of_features
+    outside = isinstance(parts.solver, Adam) or of_features or parts.unit_length
     space = None if outside else sample_space(samples, rule.metric(training.labels))
     params = None if space is None else space.inside(training.params)
     if space is None or params is None:
@@ -158,7 +174,8 @@ def _run_batch(parts: Parts, training: Training, samples: ArraySamples, report: 
     else:
         params = Params(params.prototypes - centre, params.relevance)
     params = params._replace(width=given.width if parts.learns_width else None)
-    problem = Problem(objective, state.relevance, unit, state.units.scale, parts.fixed_prototypes)
+    origin = like(centre, params.prototypes) if parts.unit_length else None
+    problem = Problem(objective, state.relevance, unit, state.units.scale, parts.fixed_prototypes, origin)
     if isinstance(solver, LBFGS):
         result = lbfgs.train(problem, params, arranged, parts.max_iter, solver.tol, report, parts.max_runs)
     else:
@@ -166,6 +183,7 @@ def _run_batch(parts: Parts, training: Training, samples: ArraySamples, report: 
         result = adam.train(problem, params, arranged, parts.max_iter, solver, state.random_state, report)
     W, R, learned = (as_numpy(part) for part in result.params)
     W, R = like(W, given.prototypes) + as_numpy(centre), None if R is None else like(R, given.relevance)
+    W = unit_rows(W) if parts.unit_length else W
     result = result._replace(params=Params(W, R, None if learned is None else float(learned)))
     return training.with_result(result, state), result
 
@@ -206,6 +224,7 @@ def fitted_model(
         decision=rule,
         feature_names=None if names is None else tuple(str(name) for name in names),
         variances=training.state.variances,
+        unit_length=parts.unit_length,
     )
     if params.relevance is None or samples is None:
         return model

@@ -11,10 +11,10 @@ nothing else; all other outputs add ``|Omega x|^2``, which changes no order.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +29,7 @@ from lvq.typing import Array
 
 ARRAYS = ("prototypes", "labels", "classes", "relevance", "importances", "variances")
 FOLDABLE = (Euclidean, Diagonal, Mahalanobis)
+MOST_APART = 1000  # prototypes from which the nearest other one is looked for
 FAR = 4.0  # from the origin, in units of the prototypes' spread: their centre, from which on samples are centred
 
 
@@ -78,6 +79,9 @@ class PrototypeModel:
     variances : ndarray of shape (n_features,), optional
         Variance of each feature in the training samples, where missing values are ignored; None where they are an
         error. See `lvq.model.observed`.
+    unit_length : bool, default=False
+        Whether samples are divided by their length, so that squared distances are ``2 - 2 cos(x, w)``; prototypes have
+        length one.
 
     Examples
     --------
@@ -99,6 +103,7 @@ class PrototypeModel:
     importances: np.ndarray | None = None
     feature_names: tuple[str, ...] | None = None
     variances: np.ndarray | None = None
+    unit_length: bool = False
 
     def __post_init__(self) -> None:
         storage.check(self)
@@ -164,6 +169,49 @@ class PrototypeModel:
         own = R[self.group[prototype]] if isinstance(self.metric, LocalMetric) else R
         return np.sqrt(own, dtype=np.float64) if self.has_weights else own.astype(np.float64)
 
+    @classmethod
+    def from_prototypes(
+        cls, prototypes: ArrayLike, labels: ArrayLike, metric: Literal["euclidean", "cosine"] = "euclidean"
+    ) -> Self:
+        """A model of given prototypes, without training.
+
+        Parameters
+        ----------
+        prototypes : array-like of shape (n_prototypes, n_features)
+            The prototypes, such as the means of embedded sentences.
+        labels : array-like of shape (n_prototypes,)
+            The class of each.
+        metric : {"euclidean", "cosine"}, default="euclidean"
+            Whether samples and prototypes are compared as they are, or by their directions.
+
+        Returns
+        -------
+        model : PrototypeModel
+            Its probabilities are as steep as suits one sample of each class.
+
+        Examples
+        --------
+        >>> model = PrototypeModel.from_prototypes([[0.0, 1.0], [2.0, 0.0]], ["up", "right"], metric="cosine")
+        >>> model.predict([[5.0, 4.0]]).tolist(), model.predict_proba([[1.0, 1.0]]).tolist()
+        (['right'], [[0.5, 0.5]])
+        """
+        if metric not in ("euclidean", "cosine"):
+            raise ValueError(f"metric of from_prototypes must be 'euclidean' or 'cosine', got {metric!r}.")
+        W, names = np.array(prototypes), np.asarray(labels)
+        W = W if W.dtype in (np.float32, np.float64) else W.astype(np.float64)
+        if W.ndim != 2 or names.shape != W.shape[:1]:
+            raise ValueError(
+                "from_prototypes needs prototypes of shape (n_prototypes, n_features) and a label for each; got shapes "
+                f"{W.shape} and {names.shape}."
+            )
+        classes, index = np.unique(names, return_inverse=True)
+        order = np.argsort(index, kind="stable")
+        W = rows.checked_unit_rows(W, "PrototypeModel") if metric == "cosine" else W
+        given = cls(W[order], index[order], classes, unit_length=metric == "cosine")
+        apart = scores.mean_apart(given.distances(given.prototypes[:MOST_APART]))
+        xi = scores.STEEP_APART / apart if apart > 0 else 1.0
+        return replace(given, decision=scores.DecisionRule(xi=xi, log_probabilities=True))
+
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The model as named arrays without objects, for any format that stores arrays; see `from_arrays`."""
         return storage.to_arrays(self)
@@ -219,8 +267,9 @@ class PrototypeModel:
     def distances(self, X: Array) -> Array:
         """Squared distances of samples to prototypes in the learned metric, before any kernel: (N, M).
 
-        Tensors are measured on their device and give tensors. X must be a floating array of finite numbers; where the
-        model ignores missing values, NaN marks one.
+        Tensors are measured on their device and give tensors. X must be as `checked` returns it: a floating array of
+        finite numbers, with rows of unit length where the model is one of directions; where it ignores missing values,
+        NaN marks one.
         """
         if self.variances is not None and rows.has_missing(X):
             return self._observed_distances(X)
@@ -429,7 +478,7 @@ class PrototypeModel:
         return Explanation(self.classes[self.labels[found.winner]], found.winner, found.rival, certainty, by_feature)
 
     def checked(self, X: ArrayLike) -> np.ndarray:
-        """Samples as a floating array; ValueError where they do not fit the model."""
+        """Samples as a floating array, of unit length if need be; ValueError where they do not fit the model."""
         X = rows.canonical(X) if rows.is_sparse(X) else np.asarray(rows.as_numpy(X))
         if X.dtype.kind == "c":
             raise ValueError(f"X of PrototypeModel must hold real numbers, got {X.dtype}.")
@@ -446,7 +495,7 @@ class PrototypeModel:
                 f"X of PrototypeModel holds values as large as {largest:.3g}, whose squared distances overflow; "
                 f"the largest allowed is {limit:.3g}."
             )
-        return X
+        return rows.checked_unit_rows(X, "PrototypeModel") if self.unit_length else X
 
 
 def _with_winner(D: Array, winner: Array) -> Array:

@@ -21,6 +21,8 @@ SUBSET, PER_CENTRE = 2500, 50  # of its samples, and at least for each centre, i
 #: is equal to it, so that rounding never decides.
 SETTLED = 0.0199
 
+CANCELLED = 1e-12  # squared length of a mean of rows of length one, below which it has no direction
+
 STARTS = ("means", "kmeans", "samples", "random")
 
 
@@ -184,6 +186,14 @@ def _inside(centres: np.ndarray, X: Array) -> np.ndarray:
     if rows.is_tensor(X) and X.shape[0] > EXACT:
         return centres
     return np.clip(centres, *rows.column_range(X), out=centres)
+
+
+def on_sphere(W: np.ndarray, labels: np.ndarray, samples: ArraySamples) -> np.ndarray:
+    """Prototypes of length one: their directions, and a sample where the samples of a class cancel each other."""
+    for place in np.flatnonzero(rows.row_squares(W) < CANCELLED):
+        first = rows_by_class(samples.y, int(labels[-1]) + 1)[labels[place]][:1]
+        W[place] = rows.as_numpy(rows.dense(samples.X[first]))[0]
+    return rows.unit_rows(W)
 
 
 def _warn_short(short: list[tuple[int, int, int]], names: np.ndarray | None) -> None:

@@ -67,5 +67,8 @@ def check_state(state: TrainingState, model: PrototypeModel) -> None:
     ours, theirs = state.variances, model.variances
     same = ours is theirs if ours is None or theirs is None else np.array_equal(ours, theirs)
     require(same, "variances of the features that are not those of its model")
+    starts = state.starts
+    fits = starts is None or (starts.shape == model.prototypes.shape and np.isfinite(starts).all())
+    require(fits, "starting prototypes that do not fit its model")
     units = all(0 < unit < np.inf for unit in state.units[:2])
     require(units and 0 <= state.step < np.inf, "a number of steps or units that are not valid")
