@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix
 
 from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, MCE, RSLVQ, LVQClassifier
+from lvq.model.costs import CrossEntropyCost
 from lvq.model.links import InverseMultiquadric
 from lvq.model.metrics import DistanceGradient, Prepared, nearest_pair
 from lvq.model.relevance import Matrix, Relevance
@@ -72,7 +73,8 @@ def test_cross_entropy_with_one_prototype_per_class_is_logistic_regression(relev
     y = np.arange(600) % 3
     X = 1.2 * np.eye(3, n_features)[y] + rng.normal(size=(600, n_features))
     linear = LogisticRegression(C=1e12, tol=1e-10, max_iter=1000).fit(X, y)
-    model = LVQClassifier(cost="cross_entropy", relevance=relevance, kernel=None, n_prototypes=1, calibration=None)
+    cost = CrossEntropyCost(alpha=0.0)  # no pull to the own class
+    model = LVQClassifier(cost=cost, relevance=relevance, kernel=None, n_prototypes=1, calibration=None)
     model.set_params(solver=LBFGS(tol=1e-13), max_iter=1000, random_state=0).fit(X, y)
     log_loss = -np.log(linear.predict_proba(X)[np.arange(len(y)), y]).mean()
     assert model.objective_history_[-1] == pytest.approx(log_loss, rel=1e-9)

@@ -79,8 +79,8 @@ def test_learned_attributes(model, data):
         (LGMLVQ(solver="online", n_prototypes=2, relevance=Matrix(local="prototype", rank=1)), (6, 1, 4)),
         (LOGM(solver="online", relevance=Matrix(rank=3)), (3, 4)),
         (RSLVQ(solver="online", relevance=Matrix(rank=2, local="class")), (3, 2, 4)),
-        (LVQClassifier(solver="online"), (6, 4, 4)),
-        (LVQClassifier(solver="online").set_params(relevance__rank=2), (6, 2, 4)),
+        (LVQClassifier(solver="online"), (4, 4)),
+        (LVQClassifier(solver="online", relevance="matrix").set_params(relevance__rank=2), (2, 4)),
     ],
     ids=str,
 )

@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, LVQClassifier, LVQClassifierCV
-from lvq.estimators.search import CANDIDATES
+from lvq.estimators.classifier import FORMS
+from lvq.estimators.search import default_candidates
 from lvq.model.costs import GLVQCost, LOGMCost
 from lvq.model.relevance import Matrix
 from lvq.model.scores import fitted_temperature
@@ -90,7 +91,9 @@ def test_scores_are_those_of_fits_in_the_folds(scoring):
     X, y = small_data()
     model = quiet_fit(LVQClassifierCV(**PLAIN, scoring=scoring), X, y)
     score = log_likelihood if scoring is None else fraction_correct
-    table = np.array([by_hand(X, y, candidate, StratifiedKFold(3), score) for candidate in PAIR])
+    table = np.array(
+        [by_hand(X, y, candidate, StratifiedKFold(3, shuffle=True, random_state=0), score) for candidate in PAIR]
+    )
     np.testing.assert_allclose(model.cv_results_["mean_test_score"], table.mean(axis=1))
     np.testing.assert_allclose(model.cv_results_["std_test_score"], table.std(axis=1))
     assert model.cv_results_["params"] == list(PAIR)
@@ -147,7 +150,7 @@ def test_the_temperature_is_that_of_the_folds(searched):
     """Each sample's probabilities are those of a fit without it, of as many iterations."""
     model, X, y = searched
     table = np.zeros((len(X), 3))
-    for train, test in StratifiedKFold(3).split(X, y):
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
         settings = {"random_state": 0, "max_iter": 30, "calibration": None} | model.best_params_
         table[test] = quiet_fit(LVQClassifier(**settings), X[train], y[train]).predict_proba(X[test])
     expected = fitted_temperature(np.log(table), y, np.ones(len(y)))
@@ -162,26 +165,37 @@ def test_the_temperature_is_that_of_the_folds(searched):
     "base",
     [
         LVQClassifier(),
-        LVQClassifier(relevance=Matrix(rank=2, ridge="auto")),
+        LVQClassifier(relevance=Matrix(rank=2, ridge=0.1)),
         LVQClassifier(missing="ignore", cost_matrix=[[0, 1, 2], [1, 0, 2], [1, 1, 0]]),
+        LVQClassifier(solver="online"),
+        LVQClassifier(form="matrix"),
     ],
-    ids=["default", "rank", "missing"],
+    ids=["default", "rank", "missing", "online", "form"],
 )
 def test_the_default_candidates_fit_any_estimator(base):
     """Each can be fitted, and all differ."""
     X, y = small_data()
-    assert len({str(candidate) for candidate in CANDIDATES}) == len(CANDIDATES) >= 5
-    for candidate in CANDIDATES:
-        quiet_fit(clone(base).set_params(max_iter=1, calibration=None, **candidate), X, y)
-    assert CANDIDATES[0]["n_prototypes"] == 2
+    candidates = default_candidates(base)
+    assert 12 >= len({str(candidate) for candidate in candidates}) == len(candidates) >= 3
+    search = LVQClassifierCV(estimator=base.set_params(max_iter=1, calibration=None), cv=2, random_state=0)
+    params = quiet_fit(search, X, y).cv_results_["params"]
+    assert params == [candidate for candidate in candidates if candidate["n_prototypes"] <= 15]
+    for candidate in candidates:
+        given = clone(base).set_params(max_iter=1, calibration=None, form="auto", **candidate)
+        assert len(quiet_fit(given, X, y).prototypes_) >= 3
+
+
+def test_the_candidates_of_a_form_are_those_of_its_table():
+    named = [candidate["relevance"] for candidate in default_candidates(LVQClassifier(form="additive"))]
+    assert named == [form.relevance for form in FORMS if form.name == "additive"]
 
 
 @quietly
 def test_many_prototypes_need_many_samples():
     """Of the default candidates; those that are given are compared as they are."""
-    X, y = small_data()  # 30 of each class: at most 7 prototypes
+    X, y = small_data()  # 30 of each class: at most 15 prototypes
     model = quiet_fit(LVQClassifierCV(estimator=LVQClassifier(max_iter=2), cv=2, random_state=0), X, y)
-    assert {candidate["n_prototypes"] for candidate in model.cv_results_["params"]} == {1, 2, 4}
+    assert {candidate["n_prototypes"] for candidate in model.cv_results_["params"]} == {1, 2, 3, 8, 12}
     tripled = quiet_fit(clone(model), np.repeat(X, 3, axis=0), np.repeat(y, 3))
     assert len(tripled.cv_results_["params"]) == len(model.cv_results_["params"])  # copies are not distinct
     given = quiet_fit(clone(model).set_params(candidates=[{"n_prototypes": 10}]), X, y)
@@ -199,7 +213,9 @@ def test_a_class_that_is_missing_in_a_training_fold():
     y = np.where(np.arange(90) < 3, 3, y)
     folds = [(np.arange(30, 90), np.arange(30)), (np.arange(60), np.arange(60, 90))]
     model = quiet_fit(LVQClassifierCV(estimator=BASE, candidates=ONE, cv=folds, random_state=0), X, y)
-    assert 1 / 8 < model.model_.decision.temperature < 2
+    without = [(folds[0][0], np.arange(3, 30)), folds[1]]
+    other = quiet_fit(LVQClassifierCV(estimator=BASE, candidates=ONE, cv=without, random_state=0), X, y)
+    assert model.model_.decision.temperature == other.model_.decision.temperature
     assert model.best_score_ < 3 * math.log(1e-6) / 60
 
 
@@ -209,9 +225,9 @@ def test_the_winner_is_fitted_on_all_samples_as_it_would_be_alone(searched):
     alone = quiet_fit(LVQClassifier(**settings), X, y)
     np.testing.assert_array_equal(model.prototypes_, alone.prototypes_)
     np.testing.assert_array_equal(model.omega_, alone.omega_)
-    for method in ("predict", "decision_function"):
-        np.testing.assert_array_equal(getattr(model, method)(X), getattr(alone, method)(X))
+    np.testing.assert_array_equal(model.predict(X), alone.predict(X))
     np.testing.assert_allclose(model.predict_proba(X), at_temperature_of(model, alone, X), rtol=1e-12)
+    np.testing.assert_allclose(model.decision_function(X), np.log(model.predict_proba(X)), rtol=1e-9)
     assert model.best_estimator_.objective_value(X, y) == alone.objective_value(X, y)
     np.testing.assert_array_equal(model.explain(X).contributions, alone.explain(X).contributions)
 
@@ -222,7 +238,7 @@ def test_the_same_result_again_and_in_threads(n_jobs, make_seed):
     """Two prototypes start at random."""
     X, y = small_data()
     candidates = [{"n_prototypes": 2, "relevance__ridge": ridge} for ridge in (0.1, 0.01, 0.001)]
-    model = LVQClassifierCV(estimator=LVQClassifier(max_iter=12), candidates=candidates, cv=3)
+    model = LVQClassifierCV(estimator=LVQClassifier(relevance="matrix", max_iter=12), candidates=candidates, cv=3)
     one = quiet_fit(clone(model).set_params(random_state=0), X, y)
     other = quiet_fit(clone(model).set_params(random_state=make_seed(0), n_jobs=n_jobs), X, y)
     for name in ("mean_test_score", "std_test_score"):
@@ -339,7 +355,7 @@ def test_weights_count_in_fits_and_in_scores(scoring):
     settings = PLAIN | {"candidates": ONE, "scoring": scoring}
     model = quiet_fit(LVQClassifierCV(**settings), X, y, weight)
     scores = []
-    for train, test in StratifiedKFold(3).split(X, y):
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
         inner = quiet_fit(
             LVQClassifier(n_prototypes=1, relevance=LOCAL, max_iter=30, calibration=None, random_state=0),
             X[train],
@@ -349,7 +365,11 @@ def test_weights_count_in_fits_and_in_scores(scoring):
         correct = inner.predict(X[test]) == y[test]
         each = correct if scoring else [log_likelihood(inner, x[None], [label]) for x, label in zip(X[test], y[test])]
         scores.append(np.average(each, weights=weight[test]))
-    pooled = None if scoring else [weight[test].sum() for _, test in StratifiedKFold(3).split(X, y)]
+    pooled = (
+        None
+        if scoring
+        else [weight[test].sum() for _, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)]
+    )
     assert model.best_score_ == pytest.approx(np.average(scores, weights=pooled))
 
 
@@ -412,7 +432,7 @@ def test_the_winner_transforms_with_one_matrix(winner):
             [0.1, 0.2],
             "'candidates' parameter of LVQClassifierCV must hold dicts of parameters of LVQClassifier, got 0.1",
         ),
-        ([{"relevance__ridge": -1.0}], "'ridge' parameter of Matrix must be"),
+        ([{"relevance": Matrix(ridge=-1.0)}], "'ridge' parameter of Matrix must be"),
         ([{"n_protos": 2}], "Invalid parameter 'n_protos'"),
         ([{"relevance": "hebbian", "solver": "lbfgs"}], "solver"),
     ],

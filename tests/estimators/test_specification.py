@@ -25,6 +25,7 @@ OTHER = {
     "cv": 4,
     "decision": "posterior",
     "epsilon": 0.4,
+    "form": "linear",
     "estimator": LVQClassifier(cost="mce"),
     "init": "random",
     "kernel": "cauchy",
@@ -59,7 +60,7 @@ EXAMPLES = [
     LVQClassifierCV(
         estimator=LVQClassifier(max_iter=10),
         cv=2,
-        candidates=[{"relevance__ridge": 0.1}, {"relevance__ridge": 0.01}],
+        candidates=[{"relevance": Matrix(ridge=0.1)}, {"relevance": Matrix(ridge=0.01)}],
         random_state=0,
     ),
 ]

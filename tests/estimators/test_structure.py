@@ -16,7 +16,7 @@ MODELS = [
     LVQClassifier(relevance="local_matrix", random_state=0),
     LVQClassifier(relevance="gradient", random_state=0),
     LVQClassifier(relevance="local_diagonal", random_state=0),
-    LVQClassifier(relevance=Matrix(rank=2, ridge="auto"), solver="adam", max_iter=30, random_state=0),
+    LVQClassifier(relevance=Matrix(rank=2, ridge=0.1), solver="adam", max_iter=30, random_state=0),
 ]
 IDS = [f"{number}-{type(model).__name__}" for number, model in enumerate(MODELS)]
 

@@ -223,7 +223,7 @@ QUICK = {"max_iter": 3, "random_state": 0, "solver": LBFGS(tol=1.0)}
 MODELS = [
     GLVQ(**QUICK),
     GRLVQ(n_prototypes=2, solver="online", max_iter=2, random_state=0),
-    LVQClassifier(relevance=Matrix(local="prototype", rank=2, ridge="auto"), n_prototypes=1, **QUICK),
+    LVQClassifier(relevance=Matrix(local="prototype", rank=2, ridge=0.1), n_prototypes=1, **QUICK),
     make_pipeline(VarianceThreshold(), GLVQ(**QUICK)),
     make_pipeline(of_blocks((StandardScaler(), slice(0, 1000)), (MinMaxScaler(), slice(1000, None))), GLVQ(**QUICK)),
 ]

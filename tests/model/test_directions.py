@@ -206,7 +206,7 @@ MODELS = [
     LGMLVQ(relevance=Matrix(rank=3, local="class")),
     LOGM(relevance=Matrix(rank=2), alpha=0.1),
     RSLVQ(n_prototypes=2, relevance=Matrix(rank=2)),
-    LVQClassifier(n_prototypes=1, relevance=Matrix(rank=4, ridge="auto")),
+    LVQClassifier(n_prototypes=1, relevance=Matrix(rank=4, ridge=0.1)),
     LVQClassifier(n_prototypes=1, relevance="matrix"),
     LVQ1(n_prototypes=2),
     GMLVQ(relevance=Matrix(rank=2), solver="online"),

@@ -175,21 +175,26 @@ def test_the_shrinkage_is_the_smallest_sum_of_both_parts():
 
 
 @pytest.mark.parametrize(("n", "rows"), [(5, 5), (64, 64), (65, 32), (200, 32)])
-@pytest.mark.parametrize("ridge", [0.0, "auto"])
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
 def test_the_automatic_rank(n, rows, ridge):
     X = np.random.default_rng(0).normal(size=(300, n))
     assert start(Matrix(rank="auto", ridge=ridge), X).shape == (rows, n)
 
 
-@pytest.mark.parametrize(("n_samples", "ridge"), [(20, 0.003), (500, 0.003), (5000, 0.0003), (15_000, 0.0001)])
-@pytest.mark.parametrize("kind", [Matrix, Weights])
-def test_automatic_ridge(kind, n_samples, ridge):
-    """In units of the variance of a feature."""
+@pytest.mark.parametrize(("n_samples", "factor"), [(20, 1.0), (500, 1.0), (5000, 0.1), (15_000, 1 / 30)])
+@pytest.mark.parametrize("rule", [Matrix(ridge=0.2, local="class", shrinkage=0.3), Weights(ridge=0.2)], ids=["A", "w"])
+def test_penalties_fall_with_the_number_of_samples(rule, n_samples, factor):
+    """And are in units of the variance of a feature."""
+    R = np.random.default_rng(0).uniform(size=(3, 4, 4) if isinstance(rule, Matrix) else 4)
     for variance in (1.0, 7.0):
-        scale = DataScale(variance, n_samples)
-        assert kind(ridge="auto").ridge_in(scale) == pytest.approx(variance * ridge)
-        assert kind(ridge=0.5).ridge_in(scale) == 0.5 * variance
-        assert kind().ridge_in(scale) == 0
+        value = rule.penalty(R, DataScale(variance, n_samples))[0]
+        assert value == pytest.approx(variance * factor * rule.penalty(R, ONE)[0])
+
+
+@pytest.mark.parametrize("rule", [Matrix(ridge=0.2, local="class", rank=2), Weights(ridge=0.2, local="class")])
+def test_a_ridge_does_not_grow_with_the_number_of_groups(rule):
+    R = np.random.default_rng(0).uniform(size=(1, 2, 4) if isinstance(rule, Matrix) else (1, 4))
+    assert rule.penalty(R.repeat(9, axis=0), ONE)[0] == pytest.approx(rule.penalty(R, ONE)[0])
 
 
 def test_a_scale_has_equal_weights_and_stays_so():
@@ -200,10 +205,18 @@ def test_a_scale_has_equal_weights_and_stays_so():
     assert (moved == moved[:, :1]).all()
 
 
-@pytest.mark.parametrize(
-    "rule", [Weights(local="class"), Weights(local="prototype"), Scale(), Matrix(), Matrix(local="class", rank=2)]
-)
-def test_the_ridge_is_a_multiple_of_the_squared_norm(rule, two_of_many):
+SIZES = {
+    "weights per class": (Weights(local="class", ridge=0.3), lambda R: R.sum() / len(R)),
+    "weights per prototype": (Weights(local="prototype", ridge=0.3), lambda R: R.sum() / len(R)),
+    "scale per class": (Scale(ridge=0.3), lambda R: R.sum() / len(R)),
+    "matrix": (Matrix(ridge=0.3), lambda R: (R**2).sum()),
+    "matrix per class": (Matrix(local="class", rank=2, ridge=0.3), lambda R: (R**2).sum() / len(R)),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_the_ridge_is_a_multiple_of_the_squared_norm(name, two_of_many):
+    rule, size = SIZES[name]
     _, R = draw_free(rule, 0, two_of_many)
     size, rule = (R**2).sum() if isinstance(rule, Matrix) else R.sum(), replace(rule, ridge=0.3)
     assert rule.penalty(R, ONE)[0] == pytest.approx(0.3 * size)

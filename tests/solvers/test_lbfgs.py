@@ -35,7 +35,7 @@ MODELS = [
     SNPC(n_prototypes=2),
     RSLVQ(n_prototypes=2, relevance="gradient"),
     LVQClassifier(),
-    LVQClassifier(relevance="matrix", kernel=None, n_prototypes=3),
+    LVQClassifier(relevance=Matrix(ridge=0.1), kernel=None, n_prototypes=3),
 ]
 
 
@@ -89,7 +89,7 @@ def test_never_higher_than_a_start(model, data):
 def test_a_matrix_of_free_size_is_not_continued_with_unit_trace(data):
     """Units measured before would be of another scale; the message names what has changed."""
     model = quiet_fit(LVQClassifier(n_prototypes=2, warm_start=True, random_state=0, max_iter=5), *data)
-    with pytest.raises(ValueError, match=r"warm_start=True of LVQClassifier .* but 'solver' or 'ridge' has changed"):
+    with pytest.raises(ValueError, match=r"warm_start=True of LVQClassifier .* has changed"):
         model.set_params(solver="online").fit(*data)
 
 
@@ -180,8 +180,8 @@ def test_a_smaller_tol_gives_a_lower_objective(data):
 # -- a weight is a number of copies ------------------------------------------------------------------------------------
 
 COPIED = [
-    LVQClassifier(n_prototypes=2, calibration=None),  # folds are of rows: copies are in different ones
-    LVQClassifier(relevance=Matrix(rank=2, ridge="auto"), calibration=None),
+    LVQClassifier(form="linear", n_prototypes=2, calibration=None),  # folds are of rows: copies are in different ones
+    LVQClassifier(relevance=Matrix(rank=2, ridge=0.1), calibration=None),
     GMLVQ(),
     GMLVQ(relevance=Matrix(rank=2), n_prototypes=2),
     LOGM(n_prototypes=3),

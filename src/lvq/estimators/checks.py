@@ -23,7 +23,7 @@ PENALTIES = ("ridge", "log_determinant", "shrinkage", "sparsity", "smoothness") 
 CONSTRAINTS: dict[str, list[object]] = {
     "rank": [at_least_one, one_of("auto"), None],
     "local": [one_of("class", "prototype"), None],
-    "ridge": [not_negative, one_of("auto")],
+    "ridge": [not_negative],
     "log_determinant": [not_negative],
     "shrinkage": [not_negative],
     "feature_groups": ["array-like", None],

@@ -1,4 +1,4 @@
-"""LVQClassifier: one estimator with every part as a parameter, and defaults that need no tuning."""
+"""LVQClassifier: a probability model that can be read, with a form that is chosen by samples left out."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,15 +11,14 @@ from sklearn.base import clone
 
 from lvq.estimators.base import BaseLVQ, unchanged_on_error
 from lvq.estimators.cost_based import CostBasedLVQ
-from lvq.estimators.cross_fit import Candidate, best_of, cross_fit, cross_fitted_temperature, make_folds
+from lvq.estimators.cross_fit import Candidate, best_of, choice_rows, cross_fitted_temperature, make_folds, race
 from lvq.estimators.parameters import at_least_one, estimator, one_of
 from lvq.estimators.sample_prototypes import on_samples
 from lvq.estimators.specification import Parts
 from lvq.estimators.training import Training
-from lvq.model.costs import Cost, CrossEntropyCost, MarginCost, MCECost
-from lvq.model.links import Link
-from lvq.model.relevance import RELEVANCES, Matrix, Relevance, Scale, Structured
-from lvq.model.rows import is_sparse
+from lvq.model.costs import Cost, CrossEntropyCost, MarginCost
+from lvq.model.relevance import RELEVANCES, Matrix, Relevance, Scale, Structured, Weights
+from lvq.model.rows import as_numpy, is_sparse
 from lvq.model.samples import ArraySamples
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.online import Online
@@ -27,21 +26,49 @@ from lvq.typing import Argument, Label
 
 
 class Form(NamedTuple):
-    """What `LVQClassifier` chooses: a relevance, and the prototypes of each class."""
+    """One of the models that `LVQClassifier` chooses from: a name, a relevance, and prototypes of each class."""
 
+    name: str
     relevance: Argument  # a Relevance
     n_prototypes: int
 
+    @property
+    def label(self) -> str:
+        """The form in words."""
+        shape = "local matrix" if getattr(self.relevance, "local", None) and self.name == "matrix" else self.name
+        return f"{shape}, {self.n_prototypes} prototype{'s' if self.n_prototypes > 1 else ''} a class"
 
-#: The preferred form first; each is a special case of the one before it.
+    def work(self, n_features: int, n_classes: int) -> int:
+        """Multiplications for the distances of a sample."""
+        n_prototypes = self.n_prototypes * n_classes
+        if not isinstance(self.relevance, Matrix):
+            return n_prototypes * n_features
+        rank = self.relevance.n_rows(n_features)
+        shared = self.relevance.local is None
+        return rank * (n_features + n_prototypes) if shared else rank * n_features * n_prototypes
+
+
+RIDGE, SHRINKAGE = 0.1, 0.3  # the best on the mean of 29 sets
+_PLAIN = Scale(local=None, ridge=0.003)
+_ADDITIVE = Weights(local="prototype", ridge=RIDGE)
+_SHARED = Matrix(ridge=RIDGE, rank="auto")
+_MATRICES = Matrix(local="prototype", ridge=RIDGE, rank="auto", shrinkage=SHRINKAGE)
+#: From readable to flexible: of forms that the scores cannot tell apart the first is taken.
 FORMS = (
-    Form(Matrix(local="prototype", ridge="auto", rank="auto"), 2),
-    Form(Matrix(local="prototype", ridge="auto", rank="auto"), 1),
-    Form(Scale(local="prototype", ridge="auto"), 1),
+    Form("plain", _PLAIN, 1),
+    Form("plain", _PLAIN, 8),
+    Form("linear", _SHARED, 1),
+    Form("additive", _ADDITIVE, 1),
+    Form("additive", _ADDITIVE, 3),
+    Form("matrix", _SHARED, 3),
+    Form("matrix", _MATRICES, 1),
+    Form("matrix", _MATRICES, 3),
 )
-MOST_SAMPLES, MOST_FEATURES = 5_000, 1_000  # up to which a choice is made
-MAX_LOCAL = 4_000_000  # numbers in all matrices up to which each prototype has its own
-COST, KERNEL = MCECost(alpha=0.03, xi=3.0), "gaussian"
+NAMES = tuple(dict.fromkeys(form.name for form in FORMS))
+FEW = 10  # samples of a class on average; with fewer a metric cannot be learned
+CHOICE_WORK = 100_000_000  # multiplications of a form for the distances of the samples that it is chosen by,
+FIT_WORK = 40_000_000_000  # and for all samples
+WIDE = 1_000  # features of sparse samples from which the plain form is trained online
 
 
 class _OfStreams:
@@ -65,20 +92,30 @@ class _OfStreams:
 
 @estimator
 class LVQClassifier(CostBasedLVQ):
-    """Learning vector quantization with defaults that need no tuning on standardised features.
+    """Prototypes as a probability model: a class is as likely as its nearest prototype is near.
 
-    A few labelled prototypes; the prediction is the label of the nearest, by distances ``|Omega_j (x - w_j)|^2`` under
-    a kernel. The parts are from the papers: the minimum classification error (Juang and Katagiri 1992) on a Gaussian
-    kernel over learned matrices (Kaestner et al. 2012), minimised by L-BFGS. Every part can be changed by a parameter.
-    On small data samples that are left out of short fits decide between two prototypes of each class with a matrix
-    each, one with a matrix, and one with a plain metric of its own scale. Sparse samples of more than 1,000 features,
-    such as texts, have one prototype of each class, the plain metric and no kernel, trained online.
-    The probabilities are calibrated. A string for `relevance` names a part with ``ridge="auto"``.
-    `partial_fit` is available with ``solver="online"`` or a relevance without a ridge.
+    ``P(c | x) = softmax_c(-d_c)``, where d_c is the smallest squared distance of x to a prototype of class c, in a
+    metric that is learned with its scale. So log-odds are differences of squared distances, and these are sums over
+    features. The cost is the cross-entropy, minimised by L-BFGS.
+
+    The metric has one of several forms, from readable to flexible: "plain" (squared differences), "linear" (a matrix
+    for all and one prototype a class, which is multinomial logistic regression), "additive" (a weight of each feature
+    for each prototype, so that log-odds are a sum of functions of single features) and "matrix" (a matrix for all
+    prototypes, or one for each). The log-loss of samples left out of short fits decides: of forms that it cannot tell
+    apart the most readable is taken. With fewer than 50 samples, or ten a class, the form is plain with one prototype.
+    The probabilities are calibrated.
+
+    Sparse samples of more than 1,000 features, such as texts, have one prototype a class in the plain metric, trained
+    online. `partial_fit` is available with ``solver="online"`` or a relevance without a ridge.
 
     {parameters}
 
     {attributes}
+    form_ : str or None
+        The form that was chosen; None where the parameters fix the relevance.
+    form_scores_ : dict
+        Log-loss of samples left out, by form; empty where nothing was compared. Forms that are far behind after some
+        folds are left out of the others.
 
     Examples
     --------
@@ -90,7 +127,7 @@ class LVQClassifier(CostBasedLVQ):
     >>> model = make_pipeline(StandardScaler(), LVQClassifier(random_state=0)).fit(X, y)
     >>> model.score(X, y) > 0.98
     True
-    >>> len(model[-1].prototypes_) <= 2 * len(model.classes_)
+    >>> model[-1].form_ in ("plain", "linear", "additive", "matrix")
     True
     """
 
@@ -99,10 +136,10 @@ class LVQClassifier(CostBasedLVQ):
         "relevance": [one_of("auto", *RELEVANCES), None, Relevance],
     }
 
+    form: Literal["auto", "plain", "linear", "additive", "matrix"] = "auto"
     n_prototypes: int | dict[Label, int] | Literal["auto"] | None = None  # type: ignore[assignment]
-    cost: str | Cost = "auto"
+    cost: str | Cost = "cross_entropy"
     relevance: str | Relevance | None = "auto"
-    kernel: str | Link | None = KERNEL
     cost_matrix: ArrayLike | None = None
     decision: Literal["nearest", "posterior"] = "nearest"
     calibration: Literal["temperature"] | None = "temperature"
@@ -114,19 +151,18 @@ class LVQClassifier(CostBasedLVQ):
             return replace(cost, cost_matrix=self._cost_matrix())
         return cost
 
+    def _relevance(self) -> Relevance:
+        return self._table()[0].relevance if self._is_open() else super()._relevance()
+
     def _part(self, name: str, value: Argument) -> Argument:
         """As in all estimators; a relevance that a string names has a ridge, and local ones are for each prototype."""
-        if name == "cost" and value == "auto":
-            return COST
-        if name == "relevance" and value == "auto":
-            return self._part(name, FORMS[0].relevance)
+        if name != "relevance" or not isinstance(value, str):
+            return super()._part(name, value)
         part = super()._part(name, value)
-        if name == "relevance" and isinstance(value, str) and isinstance(part, Structured):
-            part = replace(part, ridge="auto", local=None if part.local is None else "prototype")
-            part = replace(part, rank="auto") if isinstance(part, Matrix) else part
-        online = isinstance(self.solver, Online) or self.solver == "online"
-        named = isinstance(value, str) or value is FORMS[0].relevance
-        return replace(part, ridge=0.0) if named and online and isinstance(part, Structured) else part
+        if isinstance(part, Structured):
+            ridge = 0.0 if self._is_online() else RIDGE
+            part = replace(part, ridge=ridge, local=None if part.local is None else "prototype")
+        return replace(part, rank="auto") if isinstance(part, Matrix) else part
 
     def fit(
         self,
@@ -157,63 +193,114 @@ class LVQClassifier(CostBasedLVQ):
         with unchanged_on_error(self):
             return self._fit(X, y, sample_weight, groups)
 
-    def _parts(self, X: ArrayLike | None = None, device: str | None = None) -> Parts:
-        if self.solver == "auto" and self._is_open() and is_sparse(X) and X.shape[1] > MOST_FEATURES:
-            return self._plain()._parts(X, device)
-        return super()._parts(X, device)
+    # -- forms ---------------------------------------------------------------------------------------------------------
 
     def _is_open(self) -> bool:
-        """Whether metric and number of prototypes are left open."""
-        automatic = isinstance(self.relevance, str) and self.relevance == "auto"
-        return automatic and self.n_prototypes is None and isinstance(self.init, str)
+        """Whether the form decides on the metric."""
+        return isinstance(self.relevance, str) and self.relevance == "auto"
 
-    def _plain(self) -> Self:
-        """A copy with one prototype of each class in the plain metric; a kernel that was not given is left out."""
-        kernel = None if self.kernel == KERNEL else self.kernel
-        return clone(self).set_params(relevance=None, n_prototypes=1, kernel=kernel, solver="online")
+    def _is_online(self) -> bool:
+        return isinstance(self.solver, Online) or self.solver == "online"
 
-    def _with_form(self, form: Form) -> Self:
-        return clone(self).set_params(relevance=form.relevance, n_prototypes=form.n_prototypes)
+    def _counts_are_open(self) -> bool:
+        return self.n_prototypes in (None, "auto") and isinstance(self.init, str)
+
+    def _table(self) -> tuple[Form, ...]:
+        """The forms that the parameters leave open; those of the online solver have no ridge."""
+        forms = tuple(form for form in FORMS if self.form in ("auto", form.name))
+        if self._is_online():
+            shared = Matrix(rank="auto") if self.form in ("auto", "linear", "matrix") else Relevance()
+            rule = Weights(local="prototype") if self.form == "additive" else shared
+            return (Form(forms[-1].name, rule, 1 if self.form == "linear" else 3),)
+        if not self._counts_are_open():
+            return tuple({form.relevance: form for form in reversed(forms)}.values())[::-1]
+        return forms
+
+    def _parts(self, X: ArrayLike | None = None, device: str | None = None) -> Parts:
+        if not self._is_open() and self.form != "auto":
+            raise ValueError(
+                f"LVQClassifier takes the form={self.form!r} or a relevance, got relevance={self.relevance!r} too. "
+                "Give one of them."
+            )
+        if self._is_open() and self.solver == "auto" and is_sparse(X) and X.shape[1] > WIDE:
+            return self._with_form(Form("plain", None, 1)).set_params(solver="online")._parts(X, device)
+        return super()._parts(X, device)
+
+    def _with_form(self, form: Form, sizes: np.ndarray | None = None, classes: np.ndarray | None = None) -> Self:
+        """A copy that is fixed to a form; a class has at most half as many prototypes as samples."""
+        given: Argument = self.n_prototypes
+        if self._counts_are_open():
+            given = form.n_prototypes
+            if sizes is not None and classes is not None and given > 1:
+                counts = np.clip(sizes // 2, 1, given)
+                given = dict(zip(classes.tolist(), counts.tolist()))
+        return clone(self).set_params(form="auto", relevance=form.relevance, n_prototypes=given)
 
     def _counts(self, classes: np.ndarray) -> np.ndarray:
-        return np.full(len(classes), FORMS[0].n_prototypes) if self.n_prototypes is None else super()._counts(classes)
+        return np.full(len(classes), 1) if self.n_prototypes is None else super()._counts(classes)
 
     def _settled(
         self, parts: Parts, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None, warm: bool
     ) -> tuple[Self, Parts, float]:
+        if self._is_open():
+            return self._chosen(parts, samples, classes, groups, warm)
+        self.form_: str | None = None
+        self.form_scores_: dict[str, float] = {}
         shaped, parts, _ = super()._settled(parts, samples, classes, groups, warm)
-        forms = self._forms(parts, samples, len(classes)) if self._is_open() else ()
-        if self._is_open() and (warm or not forms):
-            shaped = as_chosen(self) if warm else self._plain()
-            forms = ()
-        if not forms and self.calibration is None:
-            return shaped, replace(parts, relevance=shaped._relevance()) if self._is_open() else parts, 1.0
-        least = 2 * int(shaped._counts(classes).max()) + 2
-        folds = make_folds(samples, classes, least, groups)
-        shapes = [self._with_form(form) for form in forms[: 1 if folds is None else None]] or [shaped]
-        candidates = [
-            Candidate(shape, replace(parts, relevance=shape._relevance()) if self._is_open() else parts)
-            for shape in shapes
-        ]
+        if self.calibration is None:
+            return shaped, parts, 1.0
+        folds = make_folds(samples, classes, groups)
+        return shaped, parts, 1.0 if folds is None else cross_fitted_temperature(Candidate(shaped, parts), folds)
+
+    def _chosen(
+        self, parts: Parts, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None, warm: bool
+    ) -> tuple[Self, Parts, float]:
+        """A copy with the form that is best on samples left out, its parts, and its temperature."""
+        if type(parts.relevance) is Relevance and not self._is_online():
+            forms: tuple[Form, ...] = (Form("plain", None, 1),)  # sparse and wide, trained online
+        elif warm and self._goes_on(classes):
+            forms = (self._fitted_form(),)
+        else:
+            forms = self._affordable(parts, samples, len(classes))
+        if warm and self._goes_on(classes):
+            shapes = [as_chosen(self)]
+        else:
+            sizes = np.bincount(as_numpy(samples.y), minlength=len(classes)) if samples.in_memory else None
+            shapes = [self._with_form(form, sizes, classes) for form in forms]
+        candidates = [Candidate(shape, replace(parts, relevance=shape._relevance())) for shape in shapes]
+        rows = choice_rows(samples.n_samples, len(classes))
+        folds = make_folds(samples, classes, groups, rows) if len(forms) > 1 or self.calibration else None
+        self.form_, self.form_scores_ = forms[0].name, {}
         if folds is None:
             return *candidates[0], 1.0
-        if len(candidates) == 1:
+        if len(forms) == 1:
             return *candidates[0], 1.0 if self.calibration is None else cross_fitted_temperature(candidates[0], folds)
-        place, temperature = best_of(cross_fit(candidates, folds), folds)
+        tables, kept = race(candidates, folds)
+        place, temperature, scores = best_of(tables, kept, folds)
+        self.form_ = forms[place].name
+        self.form_scores_ = {form.label: -score for form, score in zip(forms, scores)}
         return *candidates[place], 1.0 if self.calibration is None else temperature
 
-    def _forms(self, parts: Parts, samples: ArraySamples, n_classes: int) -> tuple[Form, ...]:
-        """The forms to choose from; one where samples are many, and none for the plain one of many sparse features."""
-        if type(parts.relevance) is Relevance:
-            return ()
-        first, n = FORMS[0], samples.n_features
-        size = first.n_prototypes * n_classes * Matrix(rank="auto").n_rows(n) * n
-        if size > MAX_LOCAL:
-            first = first._replace(relevance=replace(first.relevance, local=None))
-        if not isinstance(parts.solver, LBFGS) or samples.n_samples > MOST_SAMPLES or n > MOST_FEATURES:
-            online = parts.is_online
-            return (first._replace(relevance=replace(first.relevance, ridge=0.0)) if online else first,)
-        return (first, *FORMS[1:])
+    def _goes_on(self, classes: np.ndarray) -> bool:
+        """Whether a warm start can go on; `check_unchanged` refuses other classes, and other shapes of the metric."""
+        has_size = self._state.relevance.free_size
+        return np.array_equal(classes, self.model_.classes) and not (self._is_online() and has_size)
+
+    def _fitted_form(self) -> Form:
+        """The form of the last fit, for a warm start."""
+        return Form(self.form_ or "plain", self._state.relevance, 1)
+
+    def _affordable(self, parts: Parts, samples: ArraySamples, n_classes: int) -> tuple[Form, ...]:
+        """The forms to compare: a plain one where samples are few, and no form that takes too long."""
+        forms, n_samples = self._table(), samples.n_samples
+        if not isinstance(parts.solver, LBFGS):
+            return forms[-1:]
+        if n_samples < FEW * n_classes:
+            return forms[:1]
+        rows = choice_rows(n_samples, n_classes)
+        most = min(CHOICE_WORK / rows * max(1, n_samples / (2 * rows)), FIT_WORK / n_samples)
+        quick = tuple(form for form in forms if form.work(samples.n_features, n_classes) <= most)
+        return quick or forms[:1]
 
     def _finished(self, parts: Parts, training: Training, samples: ArraySamples, classes: np.ndarray) -> Training:
         return on_samples(parts, training, samples, classes) if self.sample_prototypes else training
@@ -225,7 +312,11 @@ def as_chosen(estimator: BaseLVQ) -> BaseLVQ:
     """A copy of a fitted estimator that is not fitted, with the form that its `fit` has chosen."""
     if not isinstance(estimator, LVQClassifier) or not estimator._is_open():
         return clone(estimator)
-    rule, model = estimator._state.relevance, estimator.model_
-    if type(rule) is Relevance:
-        return estimator._plain()
-    return estimator._with_form(Form(rule, round(len(model.labels) / len(model.classes))))
+    form, model = estimator._fitted_form(), estimator.model_
+    fixed = estimator._with_form(form)
+    if type(form.relevance) is Relevance:  # of sparse and wide samples
+        fixed.set_params(solver="online")
+    if estimator._counts_are_open():
+        counts = np.bincount(model.labels, minlength=len(model.classes))
+        fixed.set_params(n_prototypes=dict(zip(model.classes.tolist(), counts.tolist())))
+    return fixed

@@ -40,8 +40,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "n_prototypes": (
         'int, dict or "auto"',
         'Prototypes per class: one number for all, or a dict class -> number. "auto" chooses 1, 2, 3, 5, 10 or 20 by '
-        "the log-loss of samples left out of short fits. None, of LVQClassifier alone, is 2, or 1 where `relevance` is "
-        "'auto' and chooses so.",
+        "the log-loss of samples left out of short fits. None, of LVQClassifier alone, is the number "
+        "of the form, or 1 where a relevance is given.",
     ),
     "init": (
         '{"kmeans", "means", "samples", "random"}, array or (array, labels)',
@@ -54,8 +54,13 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         'features, "local_scale" for one weight of all, "matrix" and "local_matrix" for matrices; local ones for each '
         'class or prototype), by RLVQ\'s rule ("hebbian"), or by the Fisher criterion over the prototypes ("fc1") or '
         'over the samples they have won ("fc2"). Objects of `lvq.model.relevance`, such as ``Matrix(rank=2)``, have '
-        'parameters of their own. "auto", of LVQClassifier alone, chooses by the log-loss of samples left out of short '
-        "fits between two prototypes of each class with a matrix each, one, and one with a scale.",
+        'parameters of their own. "auto", of LVQClassifier alone, is that of the form.',
+    ),
+    "form": (
+        '{"auto", "plain", "linear", "additive", "matrix"}',
+        'What log-odds may be: "plain" learns one scale for all features; "linear" gives linear log-odds; "additive" '
+        'sums of functions of single features; "matrix" uses the products of features. "auto" chooses by the log-loss '
+        "of samples left out of short fits, and each form its number of prototypes.",
     ),
     "kernel": (
         '{"gaussian", "cauchy", "inverse_multiquadric", "rational_quadratic"} or Kernel, optional',
@@ -82,8 +87,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "calibration": (
         '{"temperature"}, optional',
         "Whether `fit` ends with the choice of a temperature, by which `predict_proba` has the smallest log-loss on "
-        "samples left out of short fits in three folds; predictions and scores do not change. With fewer than 50 "
-        "samples it is one, of more than 20,000 so many are drawn, and `partial_fit` keeps it.",
+        "samples left out of short fits in five folds; predictions do not change. With fewer than 50 samples it is "
+        "one, of more than 2,000 as many are drawn, and `partial_fit` keeps it.",
     ),
     "solver": (
         '{"auto", "lbfgs", "adam", "online"} or solver',
@@ -100,8 +105,8 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "adam.",
     ),
     "cost": (
-        '{"auto", "glvq", "mce", "logm", "rslvq", "snpc", "cross_entropy"} or Cost',
-        'The cost to minimise; see the classes of these names. "auto" is ``MCECost(alpha=0.03, xi=3)``. Objects of '
+        '{"cross_entropy", "glvq", "mce", "logm", "rslvq", "snpc"} or Cost',
+        "The cost to minimise; see the classes of these names. Objects of "
         "`lvq.model.costs`, such as ``LOGMCost(xi=2)``, have parameters of their own; an object of your own needs "
         "`value_and_derivative`.",
     ),
@@ -109,12 +114,11 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "LVQClassifier, optional",
         "The classifier whose structure and ridge are chosen; None is ``LVQClassifier()``.",
     ),
-    "cv": ("int, splitter or iterable", "Folds, as in scikit-learn."),
+    "cv": ("int, splitter or iterable", "Folds, as in scikit-learn; a number is one of shuffled stratified folds."),
     "candidates": (
         "sequence of dict, optional",
-        "Parameters of `LVQClassifier` to compare, in the order of preference; None compares two and one prototypes "
-        "per class with a matrix each, with two ridges and costs, four and ten with weights of the features each, two "
-        "with a scale each, and a linear model.",
+        "Parameters of `LVQClassifier` to compare, in the order of preference; None compares the forms of "
+        "`LVQClassifier`, two with more prototypes, one with a smaller ridge, and one with another cost.",
     ),
     "scoring": (
         "str, callable or None",
@@ -147,6 +151,7 @@ CONSTRAINTS: dict[str, list[object]] = {
     "n_prototypes": [at_least_one, dict, one_of("auto")],
     "init": [one_of(*STARTS), "array-like", tuple],
     "relevance": [one_of(*RELEVANCES), None, Relevance],
+    "form": [one_of("auto", "plain", "linear", "additive", "matrix")],
     "kernel": [one_of(*KERNELS), None, HasMethods(["value", "derivative"])],
     "slope": [positive, one_of("time"), None],
     "xi": [positive],
@@ -157,7 +162,7 @@ CONSTRAINTS: dict[str, list[object]] = {
     "calibration": [one_of("temperature"), None],
     "solver": [one_of("auto", "lbfgs", "adam", "online"), Adam, LBFGS, Online],
     "cost_matrix": ["array-like", None],
-    "cost": [one_of("auto", *COSTS), HasMethods(["value_and_derivative"])],
+    "cost": [one_of(*COSTS), HasMethods(["value_and_derivative"])],
     "estimator": [HasMethods(["fit", "predict_proba"]), None],
     "cv": ["cv_object"],
     "candidates": [tuple, list, None],

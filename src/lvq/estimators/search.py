@@ -10,61 +10,71 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer, get_scorer_names
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import Tags
 
 from lvq.estimators.base import unchanged_on_error
 from lvq.estimators.checks import check_parts
-from lvq.estimators.classifier import LVQClassifier
-from lvq.estimators.cross_fit import Candidate, Folds, Scores, choose, cross_fit, group_folds, log_likelihoods
+from lvq.estimators.classifier import FORMS, LVQClassifier
+from lvq.estimators.cross_fit import (
+    ITERATIONS,
+    Candidate,
+    Folds,
+    Scores,
+    choose,
+    cross_fit,
+    group_folds,
+    log_likelihoods,
+)
 from lvq.estimators.inputs import training_samples
 from lvq.estimators.parameters import estimator, one_of
 from lvq.estimators.predictions import ModelPredictions
-from lvq.model.costs import LOGMCost, MCECost
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.relevance import Matrix, Scale, Weights
+from lvq.model.relevance import Matrix, Scale, Structured
 from lvq.model.rows import as_numpy, canonical_order
 from lvq.solvers.threads import product_threads, single_threaded_products
 from lvq.typing import Argument, Array, ClassWeight, CrossValidation, Fold, Seed
 
-ITERATIONS = 30  # of the fits in folds: further ones change the ranking little
-LOGM, MCE = LOGMCost(alpha=0.03, xi=2.0), MCECost(alpha=0.03, xi=2.0)
-LINEAR = LOGMCost(xi=1.0)
-
-
-def _matrices(n_prototypes: int, ridge: Argument) -> dict[str, Argument]:
-    return {"relevance": Matrix(local="prototype", rank="auto", ridge=ridge), "n_prototypes": n_prototypes}
-
-
-def _weights(n_prototypes: int, ridge: float) -> dict[str, Argument]:
-    return {"relevance": Weights(local="prototype", ridge=ridge), "n_prototypes": n_prototypes}
-
-
+_PLAIN, _, _, _ADDITIVE, _, _SHARED, _MATRICES, _ = (form.relevance for form in FORMS)
 # What is compared, in the order of preference: of candidates that the scores cannot tell apart the first is taken.
-# The first are the best on the mean of many sets, each other one is the best on some.
 CANDIDATES: tuple[dict[str, Argument], ...] = (
-    {"cost": LOGM, **_matrices(2, "auto")},
-    {"cost": LOGM, **_matrices(2, 0.03)},
-    {"cost": LOGM, **_matrices(1, "auto")},
-    {"cost": MCE, **_matrices(1, 0.003)},
-    {"cost": LOGM, **_weights(4, 0.0003)},
-    {"cost": MCE, **_weights(10, 0.001)},
-    {"cost": LOGM, "relevance": Scale(local="prototype", ridge=0.001), "n_prototypes": 2},
-    {"cost": LINEAR, "relevance": Matrix(rank="auto", ridge=0.03), "n_prototypes": 1, "kernel": None},
+    *({"relevance": form.relevance, "n_prototypes": form.n_prototypes} for form in FORMS),
+    {"relevance": _PLAIN, "n_prototypes": 20},
+    {"relevance": _SHARED, "n_prototypes": 12},
+    {"relevance": replace(_MATRICES, ridge=0.03), "n_prototypes": 1},
+    {"relevance": _MATRICES, "n_prototypes": 2},
 )
+
+
+def default_candidates(base: LVQClassifier) -> list[dict[str, Argument]]:
+    """What is compared where the user gives nothing: of the form of the estimator, and what its solver can learn."""
+    given = list(CANDIDATES)
+    if base.form != "auto":
+        given = [{"relevance": form.relevance, "n_prototypes": form.n_prototypes} for form in base._table()]
+    if base._is_online():
+        given = [candidate | {"relevance": _without_size(candidate["relevance"])} for candidate in given]
+    return list({str(candidate): candidate for candidate in given}.values())
+
+
+def _without_size(relevance: Structured) -> Structured | None:
+    """The relevance without what only batch solvers can learn."""
+    if isinstance(relevance, Scale):
+        return None
+    unit = replace(relevance, ridge=0.0)
+    return replace(unit, shrinkage=0.0) if isinstance(unit, Matrix) else unit
 
 
 @estimator
 class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     """`LVQClassifier` with structure and ridge chosen by cross-validation.
 
-    All candidates are compared by fits of 30 iterations in all folds.
+    All candidates, the forms of `LVQClassifier` and some others, are compared by short fits in all folds.
     Differences of scores on the same samples have a standard error; the first candidate wins that is behind the
     best one by at most a quarter of it. The winner is fitted on all samples. The default score is the log-likelihood
     of the true classes, each candidate's at the temperature that its probabilities need: on small sets it varies less
     than the accuracy, and the winner's accuracy is higher. The winner keeps its temperature.
 
-    Of the default candidates those with more than two prototypes, and more than a quarter of the distinct samples of
+    Of the default candidates those with more than two prototypes, and more than half of the distinct samples of
     the smallest class, are left out.
 
     {parameters}
@@ -136,10 +146,10 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         base = self._base()
         checked = as_numpy(X), as_numpy(y), as_numpy(sample_weight)
         samples, classes, rows = training_samples(self, *checked, reset=True)
-        given = list(CANDIDATES if self.candidates is None else self.candidates)
-        if self.candidates is None:
-            most = max(2, min(len(canonical_order(samples.X[samples.y == k])[1]) for k in range(len(classes))) // 4)
-            given = [candidate for candidate in given if candidate["n_prototypes"] <= most]
+        given = self.candidates
+        if given is None:
+            most = max(2, min(len(canonical_order(samples.X[samples.y == k])[1]) for k in range(len(classes))) // 2)
+            given = [candidate for candidate in default_candidates(base) if candidate["n_prototypes"] <= most]
         candidates = self._specified(base, given)
         assert isinstance(rows, np.ndarray)
         groups = None if groups is None else np.asarray(groups)[rows]
@@ -185,7 +195,9 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
             pairs = [tuple(place[np.asarray(part)] for part in pair) for pair in self.cv]
             return [(train[train >= 0], test[test >= 0]) for train, test in pairs]
         try:
-            return list(check_cv(self.cv, y, classifier=True).split(X, y, groups))
+            whole = isinstance(self.cv, int)  # rows of a table often come in an order
+            splitter = StratifiedKFold(self.cv, shuffle=True, random_state=0) if whole else check_cv(self.cv, y)
+            return list(splitter.split(X, y, groups))
         except ValueError as error:
             raise ValueError(
                 f"cv={self.cv!r} of {type(self).__name__} cannot split these {len(y)} samples: {error} Give fewer "
@@ -217,12 +229,13 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
                     f"{candidate!r}."
                 )
         seed = {} if self.random_state is None else {"random_state": self.random_state}
-        candidates = [clone(base).set_params(**(seed | dict(candidate))) for candidate in given]
         specified = []
-        for candidate in candidates:
-            if candidate.relevance == "auto":
-                candidate.set_params(relevance="local_matrix")  # the folds compare candidates, not choices
+        for params in given:
+            fixed = {"form": "auto"} if "relevance" in params else {}
+            candidate = clone(base).set_params(**(seed | fixed | dict(params)))
             candidate._validate_params()
+            if candidate._is_open():  # the folds compare candidates, not what each of them would choose
+                candidate = candidate._with_form(candidate._table()[0])
             parts = candidate._parts()
             check_parts(candidate, parts)
             specified.append(Candidate(candidate, parts))

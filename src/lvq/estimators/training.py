@@ -96,7 +96,7 @@ def begin(
         link, params = link.with_width(width), params._replace(width=width)
     if not isinstance(link, Identity):
         units = spread_of(metric, params, samples, link)
-    variance = known.typical_variance() if getattr(rule, "ridge", 0) else 1.0  # what a ridge is measured in
+    variance = known.typical_variance() if rule.free_size else 1.0  # what a ridge is measured in
     units = stretched(units, rule, params)._replace(scale=DataScale(variance, known.n_samples))
     statistics = new_statistics(rule, parts.cost, prototypes.shape, n_classes, parts.online.learning_rate)
     state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, variances, moments)

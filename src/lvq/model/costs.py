@@ -230,7 +230,7 @@ class CrossEntropyCost(Part):
 
     Parameters
     ----------
-    alpha : float, default=0.0
+    alpha : float, default=0.03
         Weight of the regulariser alpha d_y, in units of 1/spread until `scaled`.
     xi : float, default=2.0
         Steepness, in units of 1/spread until `scaled`.
@@ -244,7 +244,7 @@ class CrossEntropyCost(Part):
     """
 
     smooth: ClassVar[bool] = True
-    alpha: float = 0.0
+    alpha: float = 0.03
     xi: float = 2.0
     cost_matrix: Array | None = field(default=None, kw_only=True, compare=False)
 

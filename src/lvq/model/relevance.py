@@ -23,12 +23,11 @@ from lvq.model.samples import ArraySamples
 from lvq.model.structure import Structure
 from lvq.typing import Array
 
-AUTO_RIDGE, RIDGE_SAMPLES = 0.003, 500  # ridge="auto", and the number of samples from which it falls as 1/n_samples
+PENALTY_SAMPLES = 500  # number of samples from which ridge and shrinkage fall as 1/n_samples
 FULL_RANK_FEATURES, LOW_RANK = 64, 32  # features up to which rank="auto" is full, and its rank beyond
 MAX_SQUARE = 1000  # features up to which a full matrix has as many rows, also with fewer samples
 
 Local = Literal["class", "prototype"]
-Ridge = float | Literal["auto"]
 Penalty = tuple[Array, Array]
 
 
@@ -83,7 +82,7 @@ class Structured(Relevance):
 
     weighted_step: ClassVar[bool] = True
     local: Local | None = None
-    ridge: Ridge = 0.0
+    ridge: float = 0.0
     feature_groups: Sequence[Hashable] | None = field(default=None, compare=False)
     sparsity: float = 0.0
     smoothness: float = 0.0
@@ -91,7 +90,7 @@ class Structured(Relevance):
     @property
     def free_size(self) -> bool:  # type: ignore[override]
         """Whether the size of the metric is learned: with a ridge."""
-        return self.ridge == "auto" or self.ridge > 0
+        return self.ridge > 0
 
     @property
     def structure(self) -> Structure:
@@ -112,11 +111,14 @@ class Structured(Relevance):
             return tuple(range(len(labels) + 1))
         return (0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), len(labels))
 
-    def ridge_in(self, scale: DataScale) -> float:
-        """The weight of the ridge: it does not depend on the unit of the features."""
-        if self.ridge == "auto":
-            return AUTO_RIDGE * min(1.0, RIDGE_SAMPLES / scale.n_samples) * scale.variance
-        return float(self.ridge) * scale.variance
+    def penalty_unit(self, R: Array, scale: DataScale) -> float:
+        """The unit of a penalty that is a sum over groups of prototypes: independent of their number.
+
+        With a learned size it does not depend on the unit of the features either.
+        """
+        n_groups = 1 if self.local is None else R.shape[0]
+        variance = scale.variance if self.free_size else 1.0
+        return variance * min(1.0, PENALTY_SAMPLES / scale.n_samples) / n_groups
 
 
 @dataclass(frozen=True)
@@ -127,10 +129,10 @@ class Weights(Structured):
     ----------
     local : {"class", "prototype"}, optional
         Whether each class or each prototype has its own relevances; None means the same for all.
-    ridge : float or "auto", default=0.0
-        Weight of the penalty, the sum of all lambda times the median variance of a feature; with a ridge the sum of
-        lambda is learned, without one it is one. "auto" is 0.003 up to 500 samples, and 1.5 divided by their number for
-        more. Batch solvers only.
+    ridge : float, default=0.0
+        Weight of the penalty, the sum of lambda (its mean over groups of prototypes) times the median variance of a
+        feature; with a ridge the sum of lambda is learned, without one it is one. From 500 samples on the weight falls
+        as one over their number. Batch solvers only.
     feature_groups : sequence of str, int or None, optional
         A label for each feature: those with the same label have the same weight, such as the columns of a one-hot
         variable or the wavelengths of a band; None excludes a feature. Batch solvers only.
@@ -171,7 +173,7 @@ class Weights(Structured):
 
     def penalty(self, R: Array, scale: DataScale) -> Penalty | None:
         """ridge times the sum of all lambda, and that of the structure."""
-        ridge = self.ridge_in(scale)
+        ridge = self.ridge * self.penalty_unit(R, scale)
         own = None if ridge == 0 else (ridge * R.sum(), ridge * namespace(R).ones_like(R))
         return _sum_of(own, self.structure.of_weights(R))
 
@@ -184,7 +186,7 @@ class Scale(Weights):
     ----------
     local : {"class", "prototype"}, default="class"
         Whether each class or each prototype has its own scale.
-    ridge : float or "auto", default=0.0
+    ridge : float, default=0.0
         Weight of the penalty, as in `Weights`.
     """
 
@@ -215,9 +217,10 @@ class Matrix(Structured):
     ----------
     local : {"class", "prototype"}, optional
         Whether each class or each prototype has its own matrix; None means one matrix for all.
-    ridge : float or "auto", default=0.0
-        Weight of the penalty |Omega|^2 times the median variance of a feature; with a ridge the norm of Omega is
-        learned, without one it is one. "auto" as in `Weights`. Batch solvers only.
+    ridge : float, default=0.0
+        Weight of the penalty, |Omega|^2 (its mean over groups of prototypes) times the median variance of a feature;
+        with a ridge the norm of Omega is learned, without one it is one. From 500 samples on the weight falls as one
+        over their number. Batch solvers only.
     feature_groups : sequence of str, int or None, optional
         As in `Weights`; matrices have no equal weights, so groups count in `sparsity`, and None excludes a feature.
     sparsity, smoothness : float, default=0.0
@@ -230,8 +233,8 @@ class Matrix(Structured):
         Weight of the penalty -log det(Omega Omega')/2 that keeps the rank of Omega from falling (Schneider et al.
         2010). Batch solvers only.
     shrinkage : float, default=0.0
-        Weight of the penalty that draws matrices towards a shared one and scaled identities, see `shrunk`; 0.003 to
-        0.03 help where samples are few or noisy. Batch solvers only.
+        Weight of the penalty that draws matrices towards a shared one and scaled identities, see `shrunk`: a mean over
+        groups of prototypes that falls with the number of samples, as that of the ridge. Batch solvers only.
     """
 
     rate: ClassVar[float] = 0.001
@@ -288,7 +291,8 @@ class Matrix(Structured):
 
     def penalty(self, R: Array, scale: DataScale) -> Penalty | None:
         """ridge |Omega|^2 - log_determinant/2 log det(Omega Omega'), summed, the shrinkage, and the structure's."""
-        ridge, total = self.ridge_in(scale), self.structure.of_matrices(R)
+        unit, total = self.penalty_unit(R, scale), self.structure.of_matrices(R)
+        ridge = self.ridge * unit
         if ridge > 0:
             total = _sum_of(total, (ridge * (R * R).sum(), 2 * ridge * R))
         if self.log_determinant > 0:
@@ -297,7 +301,7 @@ class Matrix(Structured):
             value = -weight / 2 * xp.linalg.slogdet(square)[1].sum()
             total = _sum_of(total, (value, -weight * xp.linalg.solve(square, R)))
         if self.shrinkage > 0:
-            weight = self.shrinkage * (scale.variance if self.free_size else 1.0)
+            weight = self.shrinkage * unit
             size, by_matrix = shrunk(R)
             total = _sum_of(total, (weight * size, weight * by_matrix))
         return total

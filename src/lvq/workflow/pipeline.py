@@ -19,7 +19,6 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import LVQClassifier, LVQClassifierCV
-from lvq.estimators.classifier import FORMS
 from lvq.estimators.find_model import find_model
 from lvq.estimators.registry import MODELS, estimator_types, short_name
 from lvq.estimators.search import CANDIDATES
@@ -116,7 +115,11 @@ def make_model(
     if make is LVQClassifierCV:
         return _search(shared, given, rank, seed)
     model = make(**shared, **given, random_state=seed)
-    return model if rank is None else model.set_params(relevance=_rule(model), relevance__rank=rank)
+    if rank is None:
+        return model
+    if model.relevance == "auto":
+        model.set_params(relevance="matrix")
+    return model.set_params(relevance__rank=rank)
 
 
 def _search(
@@ -135,9 +138,9 @@ def _search(
 
 
 def _rule(model: BaseEstimator) -> Relevance | None:
-    """The relevance of a model that is not fitted; for one that chooses, what it prefers."""
-    given = model.relevance
-    return FORMS[0].relevance if given == "auto" else RELEVANCES[given] if isinstance(given, str) else given
+    """The relevance of a model that is not fitted; for one that chooses, a matrix."""
+    given = "matrix" if model.relevance == "auto" else model.relevance
+    return RELEVANCES[given] if isinstance(given, str) else given
 
 
 def can_ignore(model: BaseEstimator) -> bool:
