@@ -218,13 +218,14 @@ SIZES = {
 def test_the_ridge_is_a_multiple_of_the_squared_norm(name, two_of_many):
     rule, size = SIZES[name]
     _, R = draw_free(rule, 0, two_of_many)
-    size, rule = (R**2).sum() if isinstance(rule, Matrix) else R.sum(), replace(rule, ridge=0.3)
-    assert rule.penalty(R, ONE)[0] == pytest.approx(0.3 * size)
-    assert rule.penalty(R, DataScale(4.0, 9))[0] == pytest.approx(1.2 * size)
+    assert rule.penalty(R, ONE)[0] == pytest.approx(0.3 * size(R))
+    assert rule.penalty(R, DataScale(4.0, 9))[0] == pytest.approx(1.2 * size(R))
     assert replace(rule, ridge=0.0).penalty(R, ONE) is None
-    if not isinstance(rule, Scale):
-        both = replace(rule, sparsity=0.5)
-        assert both.penalty(R, ONE)[0] == pytest.approx(0.3 * size + replace(both, ridge=0.0).penalty(R, ONE)[0])
+    if isinstance(rule, Scale):
+        return
+    both = replace(rule, sparsity=0.5)
+    alone = replace(both, ridge=0.0).penalty(R, ONE)[0]
+    assert both.penalty(R, ONE)[0] == pytest.approx(0.3 * size(R) + alone)
 
 
 def test_the_determinant_is_that_of_each_matrix():

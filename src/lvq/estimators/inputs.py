@@ -10,8 +10,8 @@ from typing import NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
@@ -181,29 +181,31 @@ def training_samples(
         tensor = False  # the check as an array raises the error
     missing = getattr(estimator, "missing", "raise") == "ignore"
     types = FLOATS if device is None or has_float64(device) else [np.float32]
-    given, labels = _validated(
-        estimator,
-        stand_in(X) if tensor else as_numpy(X),
-        as_numpy(y),
-        reset=reset,
-        missing=missing,
-        dense=device is not None,
-        types=types,
-    )
+    with config_context(assume_finite=tensor or get_config()["assume_finite"]):
+        given, labels = _validated(
+            estimator,
+            stand_in(X) if tensor else as_numpy(X),
+            as_numpy(y),
+            reset=reset,
+            missing=missing,
+            dense=device is not None,
+            types=types,
+        )
     if not tensor:
         check_range(estimator, given)
-    check_targets(estimator, labels)
-    weight = sample_weights(estimator.class_weight, given, labels, as_numpy(sample_weight))
+    classes, index = distinct_labels(estimator, y if is_tensor(y) and y.ndim == 1 else labels)
+    weight = sample_weights(estimator.class_weight, classes, index, given, as_numpy(sample_weight))
     rows = np.flatnonzero(weight > 0)
     given = X if tensor else given
-    if len(rows) < len(labels):
-        given, labels, weight = given[rows], labels[rows], weight[rows]
-    classes, index = np.unique(labels, return_inverse=True)
+    if len(rows) < len(weight):
+        present, index = np.unique(as_numpy(index)[rows], return_inverse=True)
+        given, weight, classes = given[rows], weight[rows], classes[present]
     check_classes(estimator, classes, sample_weight)
     weight = weight / weight.mean()  # only ratios count, so that the rate keeps its meaning
     if tensor:
-        return Checked(ArraySamples(given, beside(index, X), like(weight, X)), classes, rows)
-    samples = ArraySamples(given, index, weight)
+        index = index.to(X.device) if is_tensor(index) else beside(index, X)
+        return Checked(ArraySamples(given, index, like(weight, X)), classes, rows)
+    samples = ArraySamples(given, as_numpy(index), weight)
     if missing:
         if np.isnan(given).all():
             raise ValueError(
@@ -229,24 +231,31 @@ def samples_of_classes(
     name = type(estimator).__name__
     X, labels = _validated(estimator, as_numpy(X), as_numpy(y), reset=reset, missing=missing)
     check_range(estimator, X)
-    check_targets(estimator, labels)
-    unknown = np.setdiff1d(labels, classes)
+    found, index = distinct_labels(estimator, labels)
+    unknown = np.setdiff1d(found, classes)
     if len(unknown):
         raise ValueError(f"y of {name} contains {unknown.tolist()}, not among the classes {classes.tolist()}.")
-    weight = sample_weights(class_weight, X, labels, as_numpy(sample_weight), classes)
+    y = np.searchsorted(classes, found)[index]
+    weight = sample_weights(class_weight, classes, y, X, as_numpy(sample_weight))
     keep = weight > 0
     if not keep.any():
         raise ValueError(f"{name} needs at least one sample of a weight above 0.")
-    return with_values(ArraySamples(X[keep], np.searchsorted(classes, labels[keep]), weight[keep]))
+    return with_values(ArraySamples(X[keep], y[keep], weight[keep]))
 
 
 # -- labels and weights ------------------------------------------------------------------------------------------------
 
 
-def check_targets(estimator: BaseEstimator, y: np.ndarray) -> None:
-    """Raise ValueError for targets that are no classes, or of kinds that cannot be ordered, such as text and None."""
+def distinct_labels(estimator: BaseEstimator, y: Array) -> tuple[np.ndarray, Array]:
+    """The distinct labels, ascending, and the index of each sample's; those of a tensor are found on its device.
+
+    ValueError for targets that are no classes, or of kinds that cannot be ordered, such as text and None.
+    """
     try:
-        check_classification_targets(y)
+        classes, index = y.unique(return_inverse=True) if is_tensor(y) else np.unique(y, return_inverse=True)
+        classes = as_numpy(classes)
+        # as few as give the same result: scikit-learn warns where more than half of the labels are distinct
+        check_classification_targets(np.resize(classes, min(len(y), 2 * len(classes))))
     except (TypeError, ValueError) as error:
         kinds = sorted({type(label).__name__ for label in y.tolist()})
         if isinstance(error, ValueError) and len(kinds) == 1:
@@ -255,6 +264,7 @@ def check_targets(estimator: BaseEstimator, y: np.ndarray) -> None:
             f"{type(estimator).__name__} needs y of one kind, all text or all whole numbers, and the class of every "
             f"sample, got {', '.join(kinds)}; leave out the rows without a class."
         ) from error
+    return classes, index
 
 
 def check_classes(estimator: BaseEstimator, classes: np.ndarray, sample_weight: ArrayLike | None) -> None:
@@ -268,17 +278,14 @@ def check_classes(estimator: BaseEstimator, classes: np.ndarray, sample_weight: 
 
 
 def sample_weights(
-    class_weight: ClassWeight,
-    X: Array,
-    y: np.ndarray,
-    sample_weight: ArrayLike | None,
-    classes: np.ndarray | None = None,
+    class_weight: ClassWeight, classes: np.ndarray, index: Array, X: Array, sample_weight: ArrayLike | None
 ) -> np.ndarray:
-    """Weights of the samples times those of their classes, of the type of X; `classes` are all of them."""
+    """Weights of the samples times those of their classes, of the type of X; `index` is that of each sample's class."""
     weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
     if class_weight is not None:
-        known = np.unique(y) if classes is None else classes
-        weight = weight * class_weights(class_weight, known, y)[np.searchsorted(known, y)].astype(X.dtype)
+        index = as_numpy(index)
+        factors = class_weights(class_weight, classes, np.bincount(index, minlength=len(classes)))
+        weight = weight * factors[index].astype(X.dtype)
     with np.errstate(over="ignore"):
         if not np.isfinite(weight.sum()):
             raise ValueError(
@@ -288,21 +295,21 @@ def sample_weights(
     return weight
 
 
-def class_weights(class_weight: ClassWeight, classes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Weight of each class; 1 for a class that a dict does not name.
+def class_weights(class_weight: ClassWeight, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Weight of each class, given the number of its samples; 1 for a class that a dict does not name.
 
     The keys of a dict are compared with the classes as they are: scikit-learn's own function looks for the number 1
     where the class is the text "1".
     """
-    if not isinstance(class_weight, dict):
-        return compute_class_weight(class_weight, classes=classes, y=y)
-    known = classes.tolist()
-    unknown = [key for key in class_weight if key not in known]
-    if unknown and not set(known) <= set(class_weight):
+    if class_weight == "balanced":
+        return counts.sum() / (len(classes) * np.maximum(counts, 1))
+    given, known = class_weight or {}, classes.tolist()
+    unknown = [key for key in given if key not in known]
+    if unknown and not set(known) <= set(given):
         raise ValueError(f"class_weight must name classes, {known[:8]!r}, got {unknown[0]!r}.")
-    weight = np.array([class_weight.get(name, 1.0) for name in known], dtype=np.float64)
+    weight = np.array([given.get(name, 1.0) for name in known], dtype=np.float64)
     if not (weight >= 0).all():
-        raise ValueError(f"class_weight must hold non-negative numbers, got {class_weight!r}.")
+        raise ValueError(f"class_weight must hold non-negative numbers, got {given!r}.")
     return weight
 
 

@@ -24,8 +24,8 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, co
 from lvq.estimators.inputs import (
     check_classes,
     check_range,
-    check_targets,
     class_weights,
+    distinct_labels,
     first_missing,
     in_memory,
     is_dask,
@@ -33,7 +33,7 @@ from lvq.estimators.inputs import (
 from lvq.model.rows import BLOCK, rounded_centre
 from lvq.model.samples import ArraySamples, Block, Map, Total, class_moments, median_variance, rows_by_class
 from lvq.solvers.lbfgs import LBFGS
-from lvq.typing import Argument, ClassWeight, Delayed, MatrixLike
+from lvq.typing import Argument, Delayed, MatrixLike
 
 TREE = 8  # sums that are added at a time; a constant, so that the order of the sums is fixed
 START_SAMPLES = 5000  # of a class that a start draws: up to these k-means is exact
@@ -319,14 +319,8 @@ def _classes(
     names, counts, weights = (np.concatenate(parts) for parts in zip(*found))
     if not len(names):
         raise ValueError(f"X of {type(estimator).__name__}.fit has no samples: all partitions are empty.")
-    check_targets(estimator, names)
-    classes, index = np.unique(names, return_inverse=True)
-    given: ClassWeight = estimator.class_weight
-    if given == "balanced":
-        counts = np.bincount(index, counts)
-        factors = counts.sum() / (len(classes) * counts)
-    else:
-        factors = np.ones(len(classes)) if given is None else class_weights(given, classes, classes)
+    classes, index = distinct_labels(estimator, names)
+    factors = class_weights(estimator.class_weight, classes, np.bincount(index, counts))
     kept = np.bincount(index, weights) * factors > 0
     check_classes(estimator, classes[kept], None)
     return classes[kept], factors[kept]

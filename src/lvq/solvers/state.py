@@ -65,8 +65,8 @@ def stretched(units: Units, relevance: Relevance, params: Params) -> Units:
     R = params.relevance
     if not units.samples or R is None or not relevance.weighted_step:
         return units
-    matrix = isinstance(relevance, Matrix)
-    largest = float(np.max(np.linalg.norm(R, 2, axis=(-2, -1)) ** 2)) if matrix else float(R.max())
+    matrix = isinstance(relevance, Matrix)  # Omega Omega' has the same largest eigenvalue, and is the smaller one
+    largest = float(np.max(np.linalg.eigvalsh(R @ np.swapaxes(R, -1, -2)) if matrix else R))
     return units._replace(step=units.step / largest)
 
 
