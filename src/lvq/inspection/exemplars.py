@@ -233,7 +233,12 @@ def _shown(samples: Sequence[Argument] | None, X: MatrixLike, n_samples: int) ->
 
 
 def _cases(
-    model: PrototypeModel, Z: Floats, known: Floats, prototypes: Indices, y: Labels, k: int
+    model: PrototypeModel,
+    Z: NDArray[np.floating],
+    known: NDArray[np.floating],
+    prototypes: Indices,
+    y: Labels,
+    k: int,
 ) -> tuple[Indices, Floats]:
     """The k nearest cases of each query's class by the metric of its prototype, and their distances."""
     rows, distances = np.empty((len(prototypes), k), dtype=np.intp), np.empty((len(prototypes), k))
@@ -254,7 +259,7 @@ def _cases(
     return rows, distances
 
 
-def _measured(model: PrototypeModel, rows: Floats, prototype: int) -> Floats:
+def _measured(model: PrototypeModel, rows: NDArray[np.floating], prototype: int) -> NDArray[np.floating]:
     """Rows in the space in which a prototype measures."""
     if isinstance(model.metric, SharedMetric):
         return model.images(rows)
