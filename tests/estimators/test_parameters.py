@@ -161,7 +161,7 @@ def test_parameters_without_an_effect_do_not_exist(cls, name):
 def test_parameters_are_few():
     """What belongs to a part is a parameter of the part."""
     assert len(LVQClassifier().get_params(deep=False)) <= 18
-    assert len(GMLVQ().get_params(deep=False)) <= 14
+    assert len(GMLVQ().get_params(deep=False)) <= 15
     others = [kind() for name, kind in estimator_types().items() if name != "LVQClassifier"]
     assert all(len(model.get_params(deep=False)) <= 16 for model in others)
 
@@ -305,7 +305,7 @@ def test_a_solver_of_rules_keeps_their_rate():
             "relevance__rank of LVQClassifier .* 'auto' has none",
         ),
         (GLVQ(), "cost__xi", "Invalid parameter 'cost' for estimator GLVQ"),
-        (GLVQ(), "metric__rank", "Invalid parameter 'metric' for estimator GLVQ"),
+        (GLVQ(), "distance__rank", "Invalid parameter 'distance' for estimator GLVQ"),
     ],
     ids=str,
 )

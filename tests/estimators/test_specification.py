@@ -29,6 +29,7 @@ OTHER = {
     "estimator": LVQClassifier(cost="mce"),
     "init": "random",
     "kernel": "cauchy",
+    "metric": "cosine",
     "sample_prototypes": True,
     "max_iter": 77,
     "missing": "ignore",

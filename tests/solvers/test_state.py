@@ -83,6 +83,13 @@ def test_units_without_any_spread_are_one_of_no_samples():
     assert spread_of(Euclidean(), Params(places), ArraySamples(places, LABELS, np.ones(5))) == Units(1.0, 1.0, 0.0)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+def test_units_of_samples_that_are_prototypes_follow_the_prototypes(offset):
+    places = offset + np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]])
+    units = spread_of(Euclidean(), Params(places), ArraySamples(places, np.arange(3), np.ones(3)))
+    assert units[:3] == pytest.approx((0.2 * (9 + 9 + 16) / 3, 0.2 * (9 + 9 + 16) / 3, 0))
+
+
 def test_units_of_two_batches_together_are_those_of_their_union():
     samples, params = draw(Relevance())
     parts = (ArraySamples(*samples.take(rows)) for rows in (slice(13), slice(13, None), slice(None)))

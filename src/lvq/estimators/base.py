@@ -30,7 +30,7 @@ from lvq.estimators.training import Training
 from lvq.model.objective import Params
 from lvq.model.rows import is_tensor
 from lvq.model.samples import ArraySamples, filled
-from lvq.model.start_prototypes import prototypes_per_class, start_prototypes
+from lvq.model.start_prototypes import on_sphere, prototypes_per_class, start_prototypes
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.state import Result, progress_lines, silent
 from lvq.solvers.threads import product_threads, single_threaded_products
@@ -186,6 +186,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
             W, labels = self._start_prototypes(samples, classes, random_state)
         else:
             W, labels = given_prototypes(self, self._counts(classes), samples, classes)
+        if parts.unit_length:
+            W = on_sphere(W, labels, samples)
         return steps.begin(parts, samples, W, labels, len(classes), random_state, stream=stream)
 
     def _counts(self, classes: np.ndarray) -> np.ndarray:
@@ -234,7 +236,8 @@ def _warn_if_not_converged(estimator: BaseEstimator, result: Result, samples: Ar
     late = history[-max(2, len(history) // 10)] if len(history) > 1 else np.inf
     if result.converged or late - history[-1] <= 0.01 * (history[0] - history[-1]):
         return
-    scaled = samples.in_memory and 0.25 <= samples.typical_variance() <= 4
+    as_directions = getattr(estimator, "metric", "euclidean") == "cosine"
+    scaled = as_directions or (samples.in_memory and 0.25 <= samples.typical_variance() <= 4)
     warnings.warn(
         f"{type(estimator).__name__}: lbfgs stopped after {result.n_iter} iterations, before the objective "
         f"({history[-1]:.5g}) converged. Increase max_iter (now {estimator.max_iter}) or the solver's tol"

@@ -85,6 +85,12 @@ def check_parts(estimator: BaseEstimator, parts: Parts) -> None:
             f"relevance={estimator.relevance!r} and device={parts.device!r}. Change these, or fill missing values "
             "first, for example with sklearn.impute.SimpleImputer."
         )
+    if parts.unit_length and (parts.is_online or parts.ignores_missing):
+        raise ValueError(
+            f"metric='cosine' of {name} keeps prototypes at length one, which the online solver, partial_fit and "
+            "missing='ignore' cannot. Use fit with solver='lbfgs' or 'adam' and missing='raise'; or "
+            "sklearn.preprocessing.normalize and metric='euclidean'."
+        )
     takes_costs = isinstance(cost, MarginCost | CrossEntropyCost) and not parts.is_online
     if getattr(estimator, "cost_matrix", None) is not None and not takes_costs:
         raise ValueError(
@@ -134,6 +140,8 @@ def check_for_samples(estimator: BaseEstimator, parts: Parts, samples: ArraySamp
     name, relevance, n = type(estimator).__name__, parts.relevance, samples.n_features
     if parts.ignores_missing and not samples.in_memory:
         raise ValueError(f"missing='ignore' of {name} needs samples in memory, got a dask collection. Fill them first.")
+    if parts.unit_length and not samples.in_memory:
+        raise ValueError(f"metric='cosine' of {name} needs samples in memory, got a dask collection. Compute it first.")
     if isinstance(relevance, Matrix) and relevance.n_rows(n) > n:
         raise ValueError(
             f"The 'rank' of the matrix of {name} must be at most the number of features, {n}; got {relevance.rank}. "

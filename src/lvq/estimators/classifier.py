@@ -17,7 +17,7 @@ from lvq.estimators.sample_prototypes import on_samples
 from lvq.estimators.specification import Parts
 from lvq.estimators.training import Training
 from lvq.model.costs import Cost, CrossEntropyCost, MarginCost
-from lvq.model.relevance import RELEVANCES, Matrix, Relevance, Scale, Structured, Weights
+from lvq.model.relevance import FULL_RANK_FEATURES, RELEVANCES, Matrix, Relevance, Scale, Structured, Weights
 from lvq.model.rows import as_numpy, is_sparse
 from lvq.model.samples import ArraySamples
 from lvq.solvers.lbfgs import LBFGS
@@ -46,6 +46,18 @@ class Form(NamedTuple):
         rank = self.relevance.n_rows(n_features)
         shared = self.relevance.local is None
         return rank * (n_features + n_prototypes) if shared else rank * n_features * n_prototypes
+
+    def can_learn(self, n_features: int, n_classes: int, class_size: float) -> bool:
+        """Whether the metric is worth a trial.
+
+        Of many features a shared matrix has few rows, too few to separate many classes, and local metrics have more
+        numbers than a class has samples: for 384 features and 150 classes they only take time.
+        """
+        if n_features <= FULL_RANK_FEATURES or self.name == "plain":
+            return True
+        if isinstance(self.relevance, Matrix) and self.relevance.local is None:
+            return self.relevance.n_rows(n_features) >= min(n_features, n_classes - 1)
+        return class_size >= n_features
 
 
 RIDGE, SHRINKAGE = 0.1, 0.3  # the best on the mean of 29 sets
@@ -223,8 +235,12 @@ class LVQClassifier(CostBasedLVQ):
                 "Give one of them."
             )
         if self._is_open() and self.solver == "auto" and is_sparse(X) and X.shape[1] > WIDE:
-            return self._with_form(Form("plain", None, 1)).set_params(solver="online")._parts(X, device)
+            return self._with_form(Form("plain", None, 1)).set_params(solver=self._wide_solver())._parts(X, device)
         return super()._parts(X, device)
+
+    def _wide_solver(self) -> str:
+        """The solver of sparse and wide samples."""
+        return "online" if self.metric == "euclidean" else "lbfgs"
 
     def _with_form(self, form: Form, sizes: np.ndarray | None = None, classes: np.ndarray | None = None) -> Self:
         """A copy that is fixed to a form; a class has at most half as many prototypes as samples."""
@@ -299,8 +315,10 @@ class LVQClassifier(CostBasedLVQ):
             return forms[:1]
         rows = choice_rows(n_samples, n_classes)
         most = min(CHOICE_WORK / rows * max(1, n_samples / (2 * rows)), FIT_WORK / n_samples)
-        quick = tuple(form for form in forms if form.work(samples.n_features, n_classes) <= most)
-        return quick or forms[:1]
+        size = (samples.n_features, n_classes)
+        return forms[:1] + tuple(
+            form for form in forms[1:] if form.work(*size) <= most and form.can_learn(*size, n_samples / n_classes)
+        )
 
     def _finished(self, parts: Parts, training: Training, samples: ArraySamples, classes: np.ndarray) -> Training:
         return on_samples(parts, training, samples, classes) if self.sample_prototypes else training
@@ -315,7 +333,7 @@ def as_chosen(estimator: BaseLVQ) -> BaseLVQ:
     form, model = estimator._fitted_form(), estimator.model_
     fixed = estimator._with_form(form)
     if type(form.relevance) is Relevance:  # of sparse and wide samples
-        fixed.set_params(solver="online")
+        fixed.set_params(solver=estimator._wide_solver())
     if estimator._counts_are_open():
         counts = np.bincount(model.labels, minlength=len(model.classes))
         fixed.set_params(n_prototypes=dict(zip(model.classes.tolist(), counts.tolist())))

@@ -32,6 +32,8 @@ def _has_shared_matrix(estimator: "CostBasedLVQ") -> bool:
 class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
     """Base of the models that minimise a cost: they can learn by every solver; a shared matrix can transform."""
 
+    metric: Literal["euclidean", "cosine"] = "euclidean"
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         if not _has_shared_matrix(self):

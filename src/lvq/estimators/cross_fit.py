@@ -100,7 +100,7 @@ def choice_rows(n_samples: int, n_classes: int) -> int:
 def make_folds(
     samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None = None, most: int | None = None
 ) -> Folds | None:
-    """Five folds of the samples, or of `most` of many; None where they are too few.
+    """Five folds of the samples, or of `most` of many, and fewer for few samples; None where these are too few.
 
     Samples of a class with fewer distinct ones than folds take no part. With groups no group is in two folds. Neither
     the order of the samples, unless some are drawn, nor the unit of the features matters.
@@ -139,8 +139,9 @@ def _canonical_rows(X: Array, y: np.ndarray) -> np.ndarray:
 def fold_numbers(X: Array, y: np.ndarray) -> np.ndarray:
     """Number of each sample's fold; -1 for those of a class with fewer distinct samples than folds.
 
-    The distinct samples of a class are dealt at random. Copies follow each other, so that they are in different folds:
-    where features have few values, new samples are mostly copies of known ones too.
+    There are five folds, or so many as half of the distinct samples have in their class, and at least two. The distinct
+    samples of a class are dealt at random. Copies follow each other, so that they are in different folds: where
+    features have few values, new samples are mostly copies of known ones too.
 
     Examples
     --------
@@ -150,14 +151,15 @@ def fold_numbers(X: Array, y: np.ndarray) -> np.ndarray:
     [-1, 0, 1, 2, 3, 4]
     """
     fold, random = np.full(len(y), -1), RandomState(0)
-    for rows in rows_by_class(y, int(y.max()) + 1):
-        if len(rows) < N_FOLDS:
-            continue
-        order, distinct = canonical_order(X[rows])
-        if len(distinct) >= N_FOLDS:
+    by_class = rows_by_class(y, int(y.max()) + 1)
+    orders = [canonical_order(X[rows]) for rows in by_class]
+    sizes = [len(distinct) for _, distinct in orders]
+    n_folds = int(np.clip(np.median(np.repeat(sizes, sizes)), 2, N_FOLDS))
+    for rows, (order, distinct) in zip(by_class, orders):
+        if len(distinct) >= n_folds:
             place = random.permutation(len(distinct))[np.argsort(np.argsort(order[distinct]))]
             place = np.repeat(place, np.diff(distinct, append=len(rows)))
-            fold[rows[order[np.argsort(place, kind="stable")]]] = np.arange(len(rows)) % N_FOLDS
+            fold[rows[order[np.argsort(place, kind="stable")]]] = np.arange(len(rows)) % n_folds
     return fold
 
 

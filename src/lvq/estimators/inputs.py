@@ -20,6 +20,7 @@ from lvq.model.rows import (
     as_numpy,
     beside,
     canonical,
+    checked_unit_rows,
     column_range,
     has_float64,
     is_sparse,
@@ -66,7 +67,12 @@ def by_partition(method: Callable[..., Argument]) -> Callable[..., Argument]:
 
 
 def check_samples(estimator: BaseEstimator, X: MatrixLike) -> Array:
-    """Samples to predict: an array, a CSR array or a tensor."""
+    """Samples to predict: an array, a CSR array or a tensor, in which rows have length one if need be."""
+    samples = _samples_to_predict(estimator, X)
+    return checked_unit_rows(samples, type(estimator).__name__) if estimator.model_.unit_length else samples
+
+
+def _samples_to_predict(estimator: BaseEstimator, X: MatrixLike) -> Array:
     ignores_missing = estimator.model_.variances is not None
     if is_tensor(X):
         X = floating(X, estimator.model_.dtype, type(estimator).__name__)
@@ -158,6 +164,13 @@ def check_range(estimator: BaseEstimator, X: Array) -> None:
 # -- labelled samples --------------------------------------------------------------------------------------------------
 
 
+def as_directions(estimator: BaseEstimator, X: Array) -> Array:
+    """Samples as the metric takes them: rows of length one for the cosine."""
+    if getattr(estimator, "metric", "euclidean") == "euclidean":
+        return X
+    return checked_unit_rows(X, type(estimator).__name__)
+
+
 class Checked(NamedTuple):
     """Samples of a weight above 0, their classes, and which of the given rows they are."""
 
@@ -196,7 +209,7 @@ def training_samples(
     classes, index = distinct_labels(estimator, y if is_tensor(y) and y.ndim == 1 else labels)
     weight = sample_weights(estimator.class_weight, classes, index, given, as_numpy(sample_weight))
     rows = np.flatnonzero(weight > 0)
-    given = X if tensor else given
+    given = as_directions(estimator, X if tensor else given)
     if len(rows) < len(weight):
         present, index = np.unique(as_numpy(index)[rows], return_inverse=True)
         given, weight, classes = given[rows], weight[rows], classes[present]
@@ -240,6 +253,8 @@ def samples_of_classes(
     keep = weight > 0
     if not keep.any():
         raise ValueError(f"{name} needs at least one sample of a weight above 0.")
+    if hasattr(estimator, "model_") and estimator.model_.unit_length:
+        X = checked_unit_rows(X, name)
     return with_values(ArraySamples(X[keep], y[keep], weight[keep]))
 
 
@@ -343,7 +358,7 @@ def given_prototypes(
         )
     if not np.isfinite(W).all():
         raise ValueError(f"init of {name} contains NaN or infinite values.")
-    return check_magnitude(estimator, W).copy(), labels
+    return as_directions(estimator, check_magnitude(estimator, W)).copy(), labels
 
 
 # -- what to do about samples that scikit-learn's checks refuse --------------------------------------------------------

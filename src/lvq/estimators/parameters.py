@@ -48,6 +48,12 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "Start: k-means in each class, class means with a small spread, random samples of the class, random places in "
         "each feature's range, or given prototypes, class by class or with their labels.",
     ),
+    "metric": (
+        '{"euclidean", "cosine"}',
+        'What distances are between: samples as they are, or their directions. With "cosine" samples and prototypes '
+        "have length one, and a squared distance is ``2 - 2 cos(x, w)`` before relevances and kernel; for embeddings "
+        "and tf-idf rows. A row of zeros is an error. With lbfgs and adam.",
+    ),
     "relevance": (
         "str or Relevance, optional",
         'How features are weighted: not at all (None), by gradient ("gradient" and "local_diagonal" for weights of '
@@ -150,6 +156,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
 CONSTRAINTS: dict[str, list[object]] = {
     "n_prototypes": [at_least_one, dict, one_of("auto")],
     "init": [one_of(*STARTS), "array-like", tuple],
+    "metric": [one_of("euclidean", "cosine")],
     "relevance": [one_of(*RELEVANCES), None, Relevance],
     "form": [one_of("auto", "plain", "linear", "additive", "matrix")],
     "kernel": [one_of(*KERNELS), None, HasMethods(["value", "derivative"])],

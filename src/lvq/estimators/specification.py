@@ -20,7 +20,7 @@ from lvq.solvers.online import Online
 from lvq.typing import Argument, ClassWeight, Label, Seed
 
 WIDE_SPARSE = 2**14  # features of sparse samples from which L-BFGS is not the default: it holds 20 copies of prototypes
-START_PARAMETERS = ("n_prototypes", "init", "kernel", "missing")
+START_PARAMETERS = ("n_prototypes", "init", "metric", "kernel", "missing")
 #: What a string names, by parameter.
 PARTS: dict[str, dict[str, Argument]] = {
     "cost": dict(COSTS),
@@ -54,6 +54,8 @@ class Parts:
         Most runs of L-BFGS.
     fixed_prototypes : bool
         Whether the metric alone is trained.
+    unit_length : bool
+        Whether samples and prototypes have length one.
     """
 
     cost: CostOrRule
@@ -67,6 +69,7 @@ class Parts:
     ignores_missing: bool = False
     max_runs: int = lbfgs.MAX_RUNS
     fixed_prototypes: bool = False
+    unit_length: bool = False
 
     @property
     def is_online(self) -> bool:
@@ -159,7 +162,8 @@ class Specification(BaseEstimator):
             return Online()
         if X is not None and is_sparse(X) and X.shape[1] >= WIDE_SPARSE:
             plain = type(relevance) is Relevance and type(cost) in map(type, COSTS.values())
-            return Online() if plain and getattr(cost, "cost_matrix", None) is None else Adam()
+            plain = plain and getattr(cost, "cost_matrix", None) is None and self.metric == "euclidean"
+            return Online() if plain else Adam()
         return LBFGS()
 
     def _parts(self, X: ArrayLike | None = None, device: str | None = None) -> Parts:
@@ -178,6 +182,7 @@ class Specification(BaseEstimator):
             sharpness=_sharpness(cost),
             start=tuple((name, getattr(self, name)) for name in START_PARAMETERS if hasattr(self, name)),
             ignores_missing=getattr(self, "missing", "raise") == "ignore",
+            unit_length=getattr(self, "metric", "euclidean") == "cosine",
         )
 
 

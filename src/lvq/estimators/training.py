@@ -19,7 +19,7 @@ from lvq.model.objective import Objective, Params
 from lvq.model.observed import Observed
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import DataScale, Matrix, Structured
-from lvq.model.rows import as_numpy, has_missing, like
+from lvq.model.rows import as_numpy, has_missing, like, unit_rows
 from lvq.model.samples import ArraySamples, FeatureMoments, filled
 from lvq.model.scores import DecisionRule
 from lvq.model.structure import Structure
@@ -119,12 +119,17 @@ def restarted(
 
 
 def run(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
-    """Train by the solver of the parts; with few samples of many features in coordinates of their span."""
+    """Train by the solver of the parts; with few samples of many features in coordinates of their span.
+
+    Where every sample is a prototype there is nothing to learn: the cross-entropy would only grow the metric's scale.
+    """
     rule = training.state.relevance
+    if isinstance(parts.cost, CrossEntropyCost) and not training.state.units.samples:
+        return training, Result(training.params, 0, [], converged=True)
     # Adam scales every coordinate, and a structure and shrinkage to the identity are of the features
     of_features = isinstance(rule, Structured) and rule.structure != Structure()
     of_features = of_features or (isinstance(rule, Matrix) and rule.shrinkage > 0)
-    outside = isinstance(parts.solver, Adam) or of_features
+    outside = isinstance(parts.solver, Adam) or of_features or parts.unit_length
     space = None if outside else sample_space(samples, rule.metric(training.labels))
     params = None if space is None else space.inside(training.params)
     if space is None or params is None:
@@ -167,7 +172,8 @@ def _run_batch(parts: Parts, training: Training, samples: ArraySamples, report: 
     else:
         params = Params(params.prototypes - centre, params.relevance)
     params = params._replace(width=given.width if parts.learns_width else None)
-    problem = Problem(objective, state.relevance, unit, state.units.scale, parts.fixed_prototypes)
+    origin = like(centre, params.prototypes) if parts.unit_length else None
+    problem = Problem(objective, state.relevance, unit, state.units.scale, parts.fixed_prototypes, origin)
     if isinstance(solver, LBFGS):
         result = lbfgs.train(problem, params, arranged, parts.max_iter, solver.tol, report, parts.max_runs)
     else:
@@ -175,6 +181,7 @@ def _run_batch(parts: Parts, training: Training, samples: ArraySamples, report: 
         result = adam.train(problem, params, arranged, parts.max_iter, solver, state.random_state, report)
     W, R, learned = (as_numpy(part) for part in result.params)
     W, R = like(W, given.prototypes) + as_numpy(centre), None if R is None else like(R, given.relevance)
+    W = unit_rows(W) if parts.unit_length else W
     result = result._replace(params=Params(W, R, None if learned is None else float(learned)))
     return training.with_result(result, state), result
 
@@ -215,6 +222,7 @@ def fitted_model(
         decision=rule,
         feature_names=None if names is None else tuple(str(name) for name in names),
         variances=training.state.variances,
+        unit_length=parts.unit_length,
     )
     if params.relevance is None or samples is None:
         return model

@@ -112,6 +112,8 @@ def columns_of_features(found: FoundModel) -> Indices | None:
     >>> columns_of_features(need_model(model, "")) is None
     True
     """
+    if found.model.unit_length:  # each feature of a row of length one depends on all columns
+        return None
     first = found.steps[0] if found.steps else found.estimator
     return _columns_after(found.steps, np.arange(getattr(first, "n_features_in_", 0)))
 
@@ -236,6 +238,8 @@ class Part(NamedTuple):
 
 def _parts(found: FoundModel, rows: ArrayLike) -> list[Part] | int:
     """The rows in each block of the input; the number of a step behind the blocks that has no inverse."""
+    if found.model.unit_length:
+        return len(found.steps)
     parts, steps = input_blocks(found)
     whole, left = undone(steps, np.asarray(rows, dtype=np.float64))
     if whole is None or left:
@@ -276,6 +280,11 @@ def to_original_units(found: FoundModel, rows: ArrayLike, purpose: str) -> Origi
 
 
 def _no_inverse(found: FoundModel, number: int, purpose: str) -> str:
+    if number == len(found.steps):
+        return (
+            f"{purpose} cannot give prototypes in the units of X for metric='cosine': they are directions, of length "
+            "one. The estimator's prototypes_ holds them."
+        )
     return (
         f"{purpose} cannot invert {type(found.steps[number]).__name__}, step {number} of the pipeline, to give "
         "prototypes in the units of X; pass the part of the pipeline after that step, and X as it comes out of it."
@@ -303,7 +312,8 @@ def steps_without_inverse(found: FoundModel) -> list[str]:
     try:
         to_original_units(found, found.model.prototypes[:1], "")
     except ValueError:
-        return [type(step).__name__ for step in found.steps]
+        names = [type(step).__name__ for step in found.steps]
+        return [*names, "metric='cosine'"] if found.model.unit_length else names
     return []
 
 

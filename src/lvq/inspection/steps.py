@@ -144,6 +144,11 @@ def input_map(found: FoundModel, purpose: str, *, clipping: bool = True, categor
     `categories` the map is that of changes that keep every category and fill no missing value: encoders have the map
     0, and imputers the identity.
     """
+    if found.model.unit_length:
+        raise ValueError(
+            f"{purpose} needs a model whose distances are between samples as they are; metric='cosine' divides each "
+            "sample by its length, which is not linear. Use metric='euclidean', on rows that have length one already."
+        )
     first = found.steps[0] if found.steps else found.estimator
     start = as_matrix(np.ones(getattr(first, "n_features_in_", found.model.n_features)))
     return _map_after(found.steps, start, purpose, clipping, categories)

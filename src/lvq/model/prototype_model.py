@@ -28,6 +28,7 @@ from lvq.model.rows import (
     as_numpy,
     block_rows,
     canonical,
+    checked_unit_rows,
     clipped,
     dense,
     first_argmin,
@@ -110,6 +111,9 @@ class PrototypeModel:
     variances : ndarray of shape (n_features,), optional
         Variance of each feature in the training samples, where missing values are ignored; None where they are an
         error. See `lvq.model.observed`.
+    unit_length : bool, default=False
+        Whether samples are divided by their length, so that squared distances are ``2 - 2 cos(x, w)``; prototypes have
+        length one.
 
     Examples
     --------
@@ -131,6 +135,7 @@ class PrototypeModel:
     importances: np.ndarray | None = None
     feature_names: tuple[str, ...] | None = None
     variances: np.ndarray | None = None
+    unit_length: bool = False
 
     def __post_init__(self) -> None:
         storage.check(self)
@@ -243,8 +248,9 @@ class PrototypeModel:
     def distances(self, X: Array) -> Array:
         """Squared distances of samples to prototypes in the learned metric, before any kernel: (N, M).
 
-        Tensors are measured on their device and give tensors. X must be a floating array of finite numbers; where the
-        model ignores missing values, NaN marks one.
+        Tensors are measured on their device and give tensors. X must be as `checked` returns it: a floating array of
+        finite numbers, with rows of unit length where the model is one of directions; where it ignores missing values,
+        NaN marks one.
         """
         if self.variances is not None and has_missing(X):
             return self._observed_distances(X)
@@ -446,7 +452,7 @@ class PrototypeModel:
         return Explanation(self.classes[self.labels[found.winner]], found.winner, found.rival, certainty, by_feature)
 
     def checked(self, X: ArrayLike) -> np.ndarray:
-        """Samples as a floating array; ValueError where they do not fit the model."""
+        """Samples as a floating array, of unit length if need be; ValueError where they do not fit the model."""
         X = canonical(X) if is_sparse(X) else np.asarray(as_numpy(X))
         if X.dtype.kind == "c":
             raise ValueError(f"X of PrototypeModel must hold real numbers, got {X.dtype}.")
@@ -463,7 +469,7 @@ class PrototypeModel:
                 f"X of PrototypeModel holds values as large as {largest:.3g}, whose squared distances overflow; "
                 f"the largest allowed is {limit:.3g}."
             )
-        return X
+        return checked_unit_rows(X, "PrototypeModel") if self.unit_length else X
 
 
 def _with_winner(D: Array, winner: Array) -> Array:

@@ -211,6 +211,31 @@ def row_squares(X: Array) -> Array:
     return np.einsum("ij,ij->i", X, X, dtype=np.float64).astype(X.dtype, copy=False)
 
 
+def unit_rows(X: Array) -> Array:
+    """Rows of length one; a row of zeros, which has no direction, stays as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
+    lengths = row_squares(X) ** 0.5
+    lengths = namespace(X).where(lengths > 0, lengths, namespace(X).ones_like(lengths))
+    return with_data(X, X.data / np.repeat(lengths, np.diff(X.indptr))) if is_sparse(X) else X / lengths[:, None]
+
+
+def checked_unit_rows(X: Array, name: str) -> Array:
+    """Rows of length one; ValueError for a row of zeros, by its number."""
+    zero = np.flatnonzero(as_numpy(row_squares(X)) == 0)
+    if len(zero):
+        raise ValueError(
+            f"{name} with metric='cosine' compares directions, and row {zero[0]}, counted from 0, has none: all "
+            f"of its numbers are 0. {len(zero)} of {X.shape[0]} rows are so; leave them out."
+        )
+    return unit_rows(X)
+
+
 def shifted(X: Array, centre: Array) -> Array:
     """Rows relative to a centre; sparse rows stay as they are, and their centre is the origin."""
     return X if is_sparse(X) else X - centre

@@ -25,6 +25,7 @@ from lvq.model.rows import (
     round_centre,
     row_squares,
     squared,
+    unit_rows,
     wide,
 )
 from lvq.model.samples import ArraySamples, class_means, class_sums, rows_by_class
@@ -36,6 +37,8 @@ SUBSET, PER_CENTRE = 2500, 50  # of its samples, and at least for each centre, i
 #: Fraction of the weight that may still change its cluster when k-means ends. No fraction of less than 10,000 samples
 #: is equal to it, so that rounding never decides.
 SETTLED = 0.0199
+
+CANCELLED = 1e-12  # squared length of a mean of rows of length one, below which it has no direction
 
 STARTS = ("means", "kmeans", "samples", "random")
 
@@ -200,6 +203,13 @@ def _inside(centres: np.ndarray, X: Array) -> np.ndarray:
     if is_tensor(X) and X.shape[0] > EXACT:
         return centres
     return np.clip(centres, *column_range(X), out=centres)
+
+
+def on_sphere(W: np.ndarray, labels: np.ndarray, samples: ArraySamples) -> np.ndarray:
+    """Prototypes of length one: their directions, and a sample where the samples of a class cancel each other."""
+    for place in np.flatnonzero(row_squares(W) < CANCELLED):
+        W[place] = as_numpy(dense(samples.X[rows_by_class(samples.y, int(labels[-1]) + 1)[labels[place]][:1]]))[0]
+    return unit_rows(W)
 
 
 def _warn_short(short: list[tuple[int, int, int]], names: np.ndarray | None) -> None:

@@ -16,6 +16,7 @@ from lvq._files import write_atomically
 from lvq.model.links import KERNELS, Identity, Kernel, Link
 from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
 from lvq.model.metrics import Diagonal, Euclidean, LocalMetric, Mahalanobis, Metric
+from lvq.model.rows import row_squares
 from lvq.model.scores import LARGEST, DecisionRule
 from lvq.typing import Argument, JSONValue
 
@@ -60,6 +61,8 @@ def _array_problem(model: "PrototypeModel") -> str:
     if labels[0] < 0 or labels[-1] >= len(classes):
         return f"has labels outside of its {len(classes)} classes"
     n_features = W.shape[1]
+    if model.unit_length and not np.allclose(row_squares(W), 1, rtol=0, atol=1e-3):
+        return "has prototypes that are not of length one, as metric='cosine' needs them"
     if model.feature_names is not None and len(model.feature_names) != n_features:
         return f"has {len(model.feature_names)} feature names for {n_features} features"
     for name in ("importances", "variances"):
@@ -117,6 +120,7 @@ def to_arrays(model: "PrototypeModel") -> dict[str, np.ndarray]:
         "decision": asdict(model.decision),
         "feature_names": model.feature_names,
         "classes": None,
+        "unit_length": model.unit_length,
     }
     arrays = {"prototypes": model.prototypes, "labels": model.labels}
     arrays |= {name: getattr(model, name) for name in OPTIONAL if getattr(model, name) is not None}
@@ -149,6 +153,7 @@ def from_arrays(cls: type[Model], arrays: Mapping[str, np.ndarray]) -> Model:
             link=_build(header["link"], LINKS),
             decision=DecisionRule(**header["decision"]),
             feature_names=None if names is None else tuple(str(name) for name in names),
+            unit_length=bool(header.get("unit_length", False)),
             **{name: np.asarray(arrays[name]) if name in arrays else None for name in OPTIONAL},
         )
     except KeyError as error:

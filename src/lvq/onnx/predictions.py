@@ -61,7 +61,7 @@ class Predictions:
         for values in self.inputs:
             finite = graph.node("Not", graph.node("IsInf", values))
             result = graph.node("And", result, graph.all_of(finite))
-        return result
+        return graph.node("And", result, self._has_direction) if self.model.unit_length else result
 
     # -- distances ----------------------------------------------------------------------------------------------------
 
@@ -70,7 +70,8 @@ class Predictions:
         """Squared distances to all prototypes, (N, M)."""
         graph, metric, W, R = self.graph, self.model.metric, self.model.prototypes, self.model.relevance
         centre = round_centre(W)
-        samples, prototypes = graph.node("Sub", self.X, graph.constant(centre)), W - centre
+        given = self._directions if self.model.unit_length else self.X
+        samples, prototypes = graph.node("Sub", given, graph.constant(centre)), W - centre
         if isinstance(metric, Euclidean):
             return self._squared(samples, prototypes)
         assert R is not None
@@ -85,6 +86,25 @@ class Predictions:
             images = graph.node("MatMul", samples, graph.constant(omega.T))
             parts.append(self._squared(images, prototypes[self.model.group == k] @ omega.T))
         return graph.node("Concat", *parts, axis=1) if len(parts) > 1 else parts[0]
+
+    @cached_property
+    def _lengths(self) -> str:
+        """Length of each sample, (N, 1)."""
+        graph = self.graph
+        return graph.node("Sqrt", graph.reduce("ReduceSum", graph.node("Mul", self.X, self.X), keep=True))
+
+    @cached_property
+    def _has_direction(self) -> str:
+        """Whether the length of each sample is not 0, (N,)."""
+        graph = self.graph
+        return graph.all_of(graph.node("Greater", self._lengths, graph.number(0)))
+
+    @cached_property
+    def _directions(self) -> str:
+        """Samples of length one."""
+        graph = self.graph
+        positive = graph.node("Greater", self._lengths, graph.number(0))
+        return graph.node("Div", self.X, graph.node("Where", positive, self._lengths, graph.number(1)))
 
     def _squared(self, images: str, projected: np.ndarray) -> str:
         graph = self.graph

@@ -10,7 +10,7 @@ import numpy as np
 
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import DataScale, Relevance
-from lvq.model.rows import as_numpy, beside, like, namespace
+from lvq.model.rows import as_numpy, beside, like, namespace, row_squares, unit_rows
 from lvq.model.samples import ArraySamples, Map
 from lvq.typing import Array
 
@@ -34,6 +34,9 @@ class Problem:
         Variance of a feature and number of samples: what a ridge is measured in.
     fixed_prototypes : bool
         Whether prototypes stay where they are: their gradient is 0.
+    centre : array of shape (n_features,), optional
+        Where prototypes have length one, the point that samples and prototypes are relative to: a prototype is then
+        v/|v| for its free parameters v, less the centre.
     """
 
     objective: Objective
@@ -41,6 +44,7 @@ class Problem:
     unit: float = 1.0
     scale: DataScale = ONE
     fixed_prototypes: bool = False
+    centre: Array | None = None
 
     @property
     def feature_unit(self) -> float:
@@ -51,13 +55,15 @@ class Problem:
         """Free parameters of a model."""
         relevance = None if params.relevance is None else self.relevance.free(params.relevance) * self.feature_unit
         width = None if params.width is None else np.log(params.width)
-        return Params(params.prototypes / self.unit, relevance, width)
+        W = params.prototypes if self.centre is None else params.prototypes + self.centre
+        return Params(W / self.unit, relevance, width)
 
     def params(self, free: Params) -> Params:
         """The model of free parameters."""
         relevance = None if free.relevance is None else self.relevance.constrained(free.relevance / self.feature_unit)
         width = None if free.width is None else _width(free.width)
-        return Params(free.prototypes * self.unit, relevance, width)
+        W = free.prototypes * self.unit if self.centre is None else unit_rows(free.prototypes) - self.centre
+        return Params(W, relevance, width)
 
     def value_and_gradient(self, free: Params, samples: ArraySamples, mapping: Map = map) -> tuple[Array, Params]:
         """Mean cost plus penalty, and the gradient by the free parameters."""
@@ -73,7 +79,16 @@ class Problem:
             own = free.relevance / self.feature_unit
             by_relevance = self.relevance.pull_back(own, params.relevance, by_relevance) / self.feature_unit
         by_prototypes = gradient.prototypes * (0.0 if self.fixed_prototypes else self.unit)
+        if self.centre is not None:
+            by_prototypes = _along_sphere(free.prototypes * self.unit, by_prototypes)
         return value, Params(by_prototypes, by_relevance, gradient.width)
+
+
+def _along_sphere(V: Array, by_prototypes: Array) -> Array:
+    """The gradient by v of a function of w = v/|v|: (I - w w') g/|v|."""
+    W = unit_rows(V)
+    inward = (by_prototypes * W).sum(1)[:, None] * W
+    return (by_prototypes - inward) / row_squares(V)[:, None] ** 0.5
 
 
 def _width(logarithm: Array | float) -> Array | float:

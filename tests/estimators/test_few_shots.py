@@ -1,0 +1,57 @@
+"""Few samples of many classes in many features, as embeddings are: the plain form, from the class means on."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import log_loss
+from sklearn.neighbors import NearestCentroid
+from sklearn.preprocessing import normalize
+
+from lvq import LVQClassifier
+from lvq.estimators.cross_fit import fold_numbers
+
+pytestmark = pytest.mark.filterwarnings("ignore:The number of unique classes")  # scikit-learn's, of one row a class
+CLASSES, FEATURES = 30, 80
+
+
+def draw(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.RandomState(seed)
+    centres = np.random.RandomState(99).normal(size=(CLASSES, FEATURES))
+    y = np.repeat(np.arange(CLASSES), rows)
+    return normalize(centres[y] + 2 * random.normal(size=(len(y), FEATURES))), y
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("factor", [1.0, 1e3])
+def test_one_row_a_class_is_the_nearest_class_mean(seed, factor):
+    (X, y), (new, truth) = draw(1, seed), draw(20, 7)
+    model = LVQClassifier(random_state=0).fit(factor * X, y)
+    assert model.form_ == "plain"
+    assert np.array_equal(model.predict(factor * new), y[(new @ X.T).argmax(axis=1)])
+    assert log_loss(truth, model.predict_proba(factor * new)) < 0.9 * np.log(CLASSES)
+
+
+@pytest.mark.parametrize("rows", [2, 5, 12])
+def test_more_rows_are_about_as_good_as_the_nearest_class_mean(rows):
+    """The best possible rule here, as all classes have the same spread in all directions."""
+    new, truth = draw(50, 7)
+    gains = []
+    for seed in range(4):
+        X, y = draw(rows, seed)
+        model = LVQClassifier(random_state=0).fit(X, y)
+        assert model.form_ == "plain"
+        assert not any("additive" in name for name in model.form_scores_)  # fewer samples of a class than features
+        assert model.model_.decision.temperature != 1
+        gains.append(model.score(new, truth) - NearestCentroid().fit(X, y).score(new, truth))
+    assert np.mean(gains) > -0.015
+
+
+def test_copies_of_one_row_are_one_row():
+    X, y = draw(1)
+    one, three = LVQClassifier().fit(X, y), LVQClassifier().fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
+    assert np.allclose(three.predict_proba(X), one.predict_proba(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("rows", "folds"), [(1, 0), (2, 2), (3, 3), (4, 4), (9, 5)])
+def test_as_many_folds_as_samples_of_a_class(rows, folds):
+    number = fold_numbers(*draw(rows))
+    assert number.max() + 1 == folds
