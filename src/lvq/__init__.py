@@ -61,6 +61,7 @@ _ELSEWHERE = {
     "NearestCases": "inspection",
     "NuisanceRemoval": "preprocessing",
     "PrototypeModel": "model.prototype_model",
+    "PrototypeHead": "torch",
     "SavitzkyGolay": "preprocessing",
     "StandardNormalVariate": "preprocessing",
     "VariableImportances": "inspection",
@@ -68,7 +69,8 @@ _ELSEWHERE = {
 }
 _PACKAGES = (
     "counterfactuals", "estimators", "inspection", "model", "onnx", "persistence",
-    "plots", "preprocessing", "rejection", "reports", "solvers", "streaming", "tables", "workflow",
+    "plots", "preprocessing", "rejection", "reports", "solvers", "streaming", "tables", "torch",
+    "workflow",
 )  # fmt: skip
 
 
