@@ -1,5 +1,6 @@
 """LVQClassifier: defaults that need no tuning, and every part a parameter."""
 
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
@@ -17,12 +18,14 @@ import lvq
 from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, RSLVQ, LVQClassifier, LVQClassifierCV
 from lvq.estimators import classifier, cross_fit
 from lvq.estimators.classifier import FORMS, Form, as_chosen
+from lvq.estimators.specification import PARTS
 from lvq.model.costs import COSTS, GLVQCost, LOGMCost, RSLVQCost
-from lvq.model.links import KERNELS
+from lvq.model.links import KERNELS, Identity
 from lvq.model.local_metrics import LocalDiagonal
 from lvq.model.metrics import Diagonal, Mahalanobis
-from lvq.model.relevance import Matrix
+from lvq.model.relevance import Matrix, Weights
 from lvq.solvers.adam import Adam
+from lvq.solvers.online import is_compiled
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -37,14 +40,16 @@ def test_defaults_need_no_tuning(load, least):
     assert cross_val_score(model, *load(return_X_y=True), cv=folds).mean() > least
 
 
-COMBINATIONS = list(
-    product(
+COMBINATIONS = [
+    (cost, relevance, solver, kernel)
+    for cost, relevance, solver, kernel in product(
         COSTS,
         [None, "gradient", "matrix", "local_matrix", "local_diagonal"],
         ["lbfgs", Adam(batch_size=30), "online"],
         [None, *KERNELS],
     )
-)
+    if solver != "online" or is_compiled(COSTS[cost], KERNELS.get(kernel, Identity()))
+]
 
 
 @pytest.mark.parametrize("first", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 7))])
@@ -60,6 +65,19 @@ def test_every_choice_fits(first, data):
         np.testing.assert_allclose(proba.sum(axis=1), 1, rtol=1e-12)
         np.testing.assert_array_equal(model.classes_[proba.argmax(axis=1)], model.predict(X))
         assert np.isfinite(model.objective_value(X, y))
+
+
+@dataclass(frozen=True)
+class SharedWeights(Weights):
+    """A rule of a metric that no group of prototypes can have for itself."""
+
+    local: None = field(default=None, init=False)
+
+
+def test_a_rule_may_fix_that_its_metric_is_shared(monkeypatch):
+    monkeypatch.setitem(PARTS["relevance"], "shared", SharedWeights())
+    assert LVQClassifier(relevance="shared")._part("relevance", "shared") == SharedWeights(ridge="auto")
+    assert LVQClassifier()._part("relevance", "local_diagonal") == Weights(local="prototype", ridge="auto")
 
 
 @pytest.mark.parametrize(

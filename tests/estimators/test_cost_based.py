@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -211,11 +212,7 @@ class FourthPowerPrototypes(Prepared):
         return ((X[:, None] - self.W) ** 4).sum(2), None
 
     def pullback(self, X, cache, slopes):
-        value = slopes.value
-        if slopes.touched is not None:
-            value = np.zeros((len(X), len(self.W)))
-            for column in range(slopes.touched.shape[1]):
-                np.add.at(value, (np.arange(len(X)), slopes.touched[:, column]), slopes.value[:, column])
+        value = slopes.whole(len(self.W))
         return -4 * (value[:, :, None] * (X[:, None] - self.W) ** 3).sum(0), None
 
 
@@ -270,6 +267,24 @@ def test_online_refuses_own_parts(model, part, kind, data):
         clone(model).set_params(solver="online").fit(*data)
     with pytest.raises(ValueError, match=message):
         clone(model).partial_fit(*data, classes=[0, 1, 2])
+
+
+def test_an_own_metric_has_no_contributions_and_no_missing_values(data):
+    """Both are formulas of quadratic metrics, so they are refused instead of being wrong."""
+    X, y = data
+    model = GLVQ(relevance=FourthPowers(), max_iter=3, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"Contributions of features do not support the metric .*; they supp"):
+        model.explain(X)
+    with pytest.raises(ValueError, match=r"missing='ignore' does not support the metric .*SimpleImputer"):
+        clone(model).set_params(missing="ignore").fit(np.where(X > 2, np.nan, X), y)
+
+
+@pytest.mark.parametrize("own", [{"kernel": SquareRoot()}, {"cost": SquaredHinge()}], ids=["kernel", "cost"])
+def test_many_sparse_features_with_an_own_part(own):
+    """The default solver is one that has the part."""
+    X = sparse.csr_array(sparse.random(40, 2**14, 0.001, random_state=0))
+    model = LVQClassifier(relevance=None, n_prototypes=1, max_iter=1, **({"kernel": None} | own), random_state=0)
+    assert model.fit(X, np.arange(40) % 2).predict(X).shape == (40,)
 
 
 # -- solvers and what goes with them -----------------------------------------------------------------------------------

@@ -14,8 +14,9 @@ from lvq.model.relevance import FisherNeighbours, FisherPrototypes, Hebbian, Mat
 from lvq.model.start_prototypes import STARTS
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
-from lvq.solvers.online import Online
+from lvq.solvers.online import Online, is_compiled
 
+COMPILED_KERNELS = {name: kernel for name, kernel in KERNELS.items() if is_compiled(kernel)}  # any solver has these
 any_rate = st.floats(-6, 6).map(lambda exponent: 10.0**exponent)
 any_rate_or_none = st.one_of(st.just(0.0), any_rate)
 moderate = st.floats(-3, 3).map(lambda exponent: 10.0**exponent)
@@ -34,8 +35,8 @@ gradients = st.one_of(st.sampled_from([None, "local_matrix", "local_diagonal"]),
 
 def kernels(widths):
     """No kernel, one by its name, or one of any kind with a width."""
-    kinds = [st.builds(type(kernel), width=widths) for kernel in KERNELS.values()]
-    return st.one_of(st.sampled_from([None, *KERNELS]), *kinds)
+    kinds = [st.builds(type(kernel), width=widths) for kernel in COMPILED_KERNELS.values()]
+    return st.one_of(st.sampled_from([None, *COMPILED_KERNELS]), *kinds)
 
 
 def online(steps=("scaled",), rates=any_rate_or_none):

@@ -6,7 +6,9 @@ from sklearn.base import clone
 
 from lvq import GLVQ, RLVQ
 from lvq.model.links import KERNELS, Gaussian
-from lvq.solvers.online import Online
+from lvq.solvers.online import Online, is_compiled
+
+COMPILED_KERNELS = {name: kernel for name, kernel in KERNELS.items() if is_compiled(kernel)}  # any solver has these
 
 
 def scale_free(model):
@@ -41,7 +43,7 @@ def test_the_origin_of_the_data_does_not_matter(model, data):
     assert (moved.predict(X + 2.0**14) == plain.predict(X)).mean() > 0.97
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", COMPILED_KERNELS)
 def test_training_uses_the_width_of_the_kernel(kernel, data):
     """A width of 3 on the data and one of 1 on a third of the data are the same kernel."""
     X, y = data

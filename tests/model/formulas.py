@@ -2,12 +2,17 @@
 
 import numpy as np
 
-from lvq.model.local_metrics import LocalDiagonal
+from lvq.model.local_metrics import PARAMETER_AXES, LocalDiagonal
 from lvq.model.metrics import Diagonal, LocalMetric
 
 
 def distances(metric, X, W, R, variances=None):
-    """e'Lambda e / s of samples and prototypes, with e the observed difference; variances count where X has NaN."""
+    """e'Lambda e / s of samples and prototypes, with e the observed difference; variances count where X has NaN.
+
+    Of a metric that is not quadratic the distances are its own, sample by sample.
+    """
+    if type(metric) not in PARAMETER_AXES:
+        return np.concatenate([metric.prepare(W, R).distances(x[None])[0] for x in X])
     known, variances = ~np.isnan(X), np.ones(W.shape[1]) if variances is None else variances
     own = R[metric.group] if isinstance(metric, LocalMetric) else R
     if R is None:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
-from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis
+from lvq.model.local_metrics import PARAMETER_AXES
+from lvq.model.metrics import Diagonal
 from lvq.model.relevance import (
     RELEVANCES,
     DataScale,
@@ -16,7 +16,9 @@ from lvq.model.relevance import (
     Hebbian,
     Matrix,
     Relevance,
+    RuleWeights,
     Scale,
+    Structured,
     Weights,
     shrunk,
 )
@@ -68,16 +70,16 @@ def test_groups_of_prototypes_that_share_a_metric(kind):
 
 def test_every_rule_has_the_metric_of_its_parameters(two_of_many):
     X, y = two_of_many(0)
-    shapes = {Euclidean: None, Diagonal: 1, Mahalanobis: 2, LocalDiagonal: 2, LocalMahalanobis: 3}
     for rule in [Relevance(), *RELEVANCES.values()]:
         found = start(rule, X, y)
-        assert shapes[type(rule.metric(LABELS))] == (None if found is None else found.ndim)
+        axes = PARAMETER_AXES.get(type(rule.metric(LABELS)))
+        assert axes in (None, 0 if found is None else found.ndim)
 
 
 def test_which_rules_have_a_gradient_and_a_weighted_step():
-    smooth = {name for name, rule in RELEVANCES.items() if rule.smooth}
-    assert smooth == {"gradient", "matrix", "local_matrix", "local_diagonal", "local_scale"}
-    assert {name for name, rule in RELEVANCES.items() if rule.weighted_step} == smooth
+    for rule in RELEVANCES.values():
+        assert rule.smooth != isinstance(rule, RuleWeights)
+        assert rule.weighted_step == isinstance(rule, Structured)
 
 
 # -- free parameters of the batch solvers ------------------------------------------------------------------------------
@@ -106,6 +108,7 @@ SMOOTH = {
     "shrunk matrix rank 2": Matrix(rank=2, shrinkage=0.3),
     "shrunk matrix per class of any size": Matrix(local="class", ridge=0.1, shrinkage=0.3),
 }
+SMOOTH |= {name: rule for name, rule in RELEVANCES.items() if rule.smooth and rule not in SMOOTH.values()}
 every_rule = pytest.mark.parametrize("rule", SMOOTH.values(), ids=SMOOTH)
 
 

@@ -11,9 +11,10 @@ import pytest
 
 from lvq import GLVQ
 from lvq.model.links import KERNELS, Gaussian, Identity, RationalQuadratic
-from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
-from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis
+from lvq.model.metrics import Euclidean
 from lvq.model.prototype_model import PrototypeModel
+from lvq.model.relevance import RELEVANCES, Relevance
+from lvq.model.samples import ArraySamples
 from lvq.model.scores import DecisionRule
 from lvq.model.storage import LINKS, METRICS
 
@@ -31,13 +32,7 @@ CLASSES = {
     "object of float": np.array([0.1, 1 / 3], dtype=object),
     "object of bool": np.array([False, True], dtype=object),
 }
-RELEVANCES = {
-    "euclidean": (Euclidean(), None),
-    "diagonal": (Diagonal(), np.array([0.1, 0.2, 0.7])),
-    "matrix": (Mahalanobis(), np.arange(6.0).reshape(2, 3) / 7),
-    "local_matrix": (LocalMahalanobis((0, 1, 2)), np.arange(12.0).reshape(2, 2, 3) / 7),
-    "local_diagonal": (LocalDiagonal((0, 1, 2)), np.arange(6.0).reshape(2, 3) / 7),
-}
+RULES = [Relevance(), *RELEVANCES.values()]
 DECISIONS = {
     "relative": DecisionRule(sharpness=1 / 3),
     "steep": DecisionRule(xi=1 / 3),
@@ -91,11 +86,15 @@ def test_numpy_numbers_in_an_object_array_become_plain_numbers(tmp_path):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("name", METRICS)
-def test_all_metrics(name, dtype, tmp_path):
-    metric, relevance = RELEVANCES[name]
+@pytest.mark.parametrize("kind", METRICS.values(), ids=METRICS)
+def test_all_metrics(kind, dtype, tmp_path):
+    """Each as a relevance rule makes it, with any parameters."""
+    labels, rng = np.array([0, 1]), np.random.default_rng(0)
+    rule = next(rule for rule in RULES if type(rule.metric(labels)) is kind)
+    samples = ArraySamples(rng.normal(size=(9, 3)), np.arange(9) % 2, np.ones(9))
+    metric, relevance = rule.metric(labels), rule.start(samples, labels)
     W = np.array([[0.1, 1 / 3, -0.0], [1e30, 1e-40, 2.0]], dtype=dtype)
-    relevance = None if relevance is None else relevance.astype(dtype)
+    relevance = None if relevance is None else rng.uniform(0, 1, relevance.shape).astype(dtype)
     assert_round_trip(make_model(prototypes=W, metric=metric, relevance=relevance), tmp_path)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lvq.model import objective as module
-from lvq.model.costs import CrossEntropyCost, GLVQCost, LOGMCost, MCECost, RSLVQCost, SNPCCost
+from lvq.model.costs import GLVQCost, LOGMCost
 from lvq.model.links import KERNELS, Identity
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import DataScale, Matrix, Relevance, Scale, Weights
@@ -12,38 +12,17 @@ from lvq.model.rows import first_argmin, round_centre, take_columns
 from lvq.model.samples import ArraySamples
 from lvq.solvers.problem import Problem
 from tests.model.formulas import distances
-from tests.model.test_gradients import random_params
+from tests.model.test_gradients import costs, random_params, relevances
 
 torch = pytest.importorskip("torch")
 
 LABELS = np.array([0, 0, 0, 1, 1, 2])
 FEATURES = 4
-COST_MATRIX = np.array([[0.0, 3.0, 0.5], [1.0, 0.0, 0.0], [2.0, 7.0, 0.0]])
-ALPHA, XI, SLOPE, WIDTH = 0.3, 0.7, 3.0, 1.3
-COSTS = {
-    "glvq": GLVQCost(ALPHA),
-    "glvq sigmoid": GLVQCost(slope=SLOPE),
-    "glvq sigmoid matrix": GLVQCost(ALPHA, SLOPE, cost_matrix=COST_MATRIX),
-    "mce": MCECost(ALPHA, XI),
-    "logm": LOGMCost(0.0, XI),
-    "logm matrix": LOGMCost(ALPHA, XI, cost_matrix=COST_MATRIX),
-    "snpc": SNPCCost(ALPHA, XI),
-    "rslvq": RSLVQCost(ALPHA, XI),
-    "cross entropy": CrossEntropyCost(ALPHA, XI),
-    "cross entropy matrix": CrossEntropyCost(ALPHA, XI, cost_matrix=COST_MATRIX),
-}
+WIDTH = 1.3
+COSTS = costs()
 LINKS = ["identity", *KERNELS]
 GROUPED = {"feature_groups": ("a", "b", "b", None), "sparsity": 0.2, "smoothness": 0.3}
-METRICS = {
-    "plain": Relevance(),
-    "weights": Weights(),
-    "matrix": Matrix(),
-    "matrix of rank 2": Matrix(rank=2),
-    "matrix of a class": Matrix(local="class"),
-    "weights of a class": Weights(local="class"),
-    "weights of a prototype": Weights(local="prototype"),
-    "matrix of a prototype": Matrix(rank=3, local="prototype"),
-}
+METRICS = relevances()
 DEVICES = [
     "cpu",
     pytest.param(

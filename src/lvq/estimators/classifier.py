@@ -172,8 +172,8 @@ class LVQClassifier(CostBasedLVQ):
             return super()._part(name, value)
         part = super()._part(name, value)
         if isinstance(part, Structured):
-            ridge = 0.0 if self._is_online() else RIDGE
-            part = replace(part, ridge=ridge, local=None if part.local is None else "prototype")
+            part = replace(part, ridge=0.0 if self._is_online() else RIDGE)
+            part = part if part.local is None else replace(part, local="prototype")  # a rule may have it fixed to None
         return replace(part, rank="auto") if isinstance(part, Matrix) else part
 
     def fit(

@@ -16,8 +16,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.base import BaseLVQ
+from lvq.model.local_metrics import PARAMETER_AXES
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.storage import PARAMETER_AXES
 from lvq.typing import MatrixLike
 
 Layer = TypeVar("Layer")
@@ -64,7 +64,8 @@ def find_model(estimator: BaseEstimator) -> FoundModel | None:
 def need_model(estimator: BaseEstimator, purpose: str, *, nearest: bool = False) -> FoundModel:
     """The fitted model, or a ValueError with what `purpose` needs.
 
-    With `nearest` the model must also predict by the nearest prototype. The metric must be one of this library.
+    With `nearest` the model must also predict by the nearest prototype. The metric must be quadratic, one of
+    `PARAMETER_AXES`.
     """
     found = find_model(estimator)
     if found is None:
@@ -85,7 +86,8 @@ def need_model(estimator: BaseEstimator, purpose: str, *, nearest: bool = False)
             "the estimator inside the CostClassifier."
         )
     if type(model.metric) not in PARAMETER_AXES:
-        raise ValueError(f"{purpose} does not support the metric {model.metric!r}; use one of lvq.model.metrics.")
+        known = ", ".join(kind.__name__ for kind in PARAMETER_AXES)
+        raise ValueError(f"{purpose} does not support the metric {model.metric!r}; it supports {known}.")
     return found
 
 

@@ -36,6 +36,12 @@ def one_of(*options: str) -> StrOptions:
     return StrOptions(set(options))
 
 
+def in_words(*options: str) -> str:
+    """The same for a description: ``{"kmeans", "means"}``."""
+    quoted = (f'"{option}"' for option in options)
+    return "{" + ", ".join(quoted) + "}"
+
+
 PARAMETERS: dict[str, tuple[str, str]] = {
     "n_prototypes": (
         'int, dict or "auto"',
@@ -69,7 +75,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "of samples left out of short fits, and each form its number of prototypes.",
     ),
     "kernel": (
-        '{"gaussian", "cauchy", "inverse_multiquadric", "rational_quadratic"} or Kernel, optional',
+        f"{in_words(*KERNELS)} or Kernel, optional",
         "Radial kernel on the squared distances; None leaves them unchanged. Objects of `lvq.model.links`, such as "
         '``Gaussian(width="learned")``, have parameters of their own.',
     ),
@@ -111,7 +117,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "adam.",
     ),
     "cost": (
-        '{"cross_entropy", "glvq", "mce", "logm", "rslvq", "snpc"} or Cost',
+        f"{in_words(*COSTS)} or Cost",
         "The cost to minimise; see the classes of these names. Objects of "
         "`lvq.model.costs`, such as ``LOGMCost(xi=2)``, have parameters of their own; an object of your own needs "
         "`value_and_derivative`.",

@@ -16,7 +16,7 @@ from lvq.model.rows import is_sparse
 from lvq.solvers import lbfgs
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
-from lvq.solvers.online import Online
+from lvq.solvers.online import Online, is_compiled
 from lvq.typing import Argument, ClassWeight, Label, Seed
 
 WIDE_SPARSE = 2**14  # features of sparse samples from which L-BFGS is not the default: it holds 20 copies of prototypes
@@ -154,6 +154,9 @@ class Specification(BaseEstimator):
     def _relevance(self) -> Relevance:
         return Relevance() if self.relevance is None else self._part("relevance", self.relevance)
 
+    def _kernel(self) -> Link:
+        return Identity() if self.kernel is None else self._part("kernel", self.kernel)
+
     def _solver(self, cost: CostOrRule, relevance: Relevance, X: ArrayLike | None) -> Solver:
         """The solver; "auto" takes L-BFGS where there is a gradient, but Adam or online for many sparse features."""
         if self.solver != "auto":
@@ -161,9 +164,9 @@ class Specification(BaseEstimator):
         if not (cost.smooth and relevance.smooth) or getattr(cost, "slope", 0) == "time":
             return Online()
         if X is not None and is_sparse(X) and X.shape[1] >= WIDE_SPARSE:
-            plain = type(relevance) is Relevance and type(cost) in map(type, COSTS.values())
-            plain = plain and getattr(cost, "cost_matrix", None) is None and self.metric == "euclidean"
-            return Online() if plain else Adam()
+            plain = type(relevance) is Relevance and is_compiled(cost, self._kernel())
+            plain = plain and self.metric == "euclidean"
+            return Online() if plain and getattr(cost, "cost_matrix", None) is None else Adam()
         return LBFGS()
 
     def _parts(self, X: ArrayLike | None = None, device: str | None = None) -> Parts:
@@ -175,7 +178,7 @@ class Specification(BaseEstimator):
         return Parts(
             cost=_copy(cost),
             relevance=_copy(relevance),
-            kernel=_copy(Identity() if self.kernel is None else self._part("kernel", self.kernel)),
+            kernel=_copy(self._kernel()),
             solver=_copy(solver),
             max_iter=self.max_iter,
             by_posterior=getattr(self, "decision", "nearest") == "posterior",

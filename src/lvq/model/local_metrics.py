@@ -1,11 +1,22 @@
-"""Metrics with relevances or a matrix for each group of prototypes; their contract is that of `lvq.model.metrics`."""
+"""Metrics with relevances or a matrix for each group of prototypes; their contract is that of `lvq.model.metrics`.
+
+`PARAMETER_AXES` has all metrics of both modules whose distance is quadratic.
+"""
 
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from lvq.model.metrics import DistanceGradient, LocalMetric, Prepared, squared_distances
+from lvq.model.metrics import (
+    Diagonal,
+    DistanceGradient,
+    Euclidean,
+    LocalMetric,
+    Mahalanobis,
+    Prepared,
+    squared_distances,
+)
 from lvq.model.rows import beside, clipped, namespace, squared, zeros
 from lvq.typing import Array
 
@@ -150,3 +161,8 @@ class LocallyProjected(Prepared):
         by_image[present] = -np.add.reduceat(pairs, ends[present], axis=0)
         inside = [slice(*ends[[part.start, part.stop]]) for part in self.parts]
         return by_image, np.stack([pairs[part].T @ X[samples[part]] for part in inside])
+
+
+#: The metrics of the form (x - w)'Lambda (x - w), and the number of axes of their parameters. Contributions of
+#: features, missing values, certificates, counterfactuals, plots and ONNX are formulas of Lambda and refuse all others.
+PARAMETER_AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Mahalanobis: 2, LocalDiagonal: 2, LocalMahalanobis: 3}

@@ -197,10 +197,12 @@ class DistanceGradient(NamedTuple):
         """The GPU kernels for two touched prototypes a sample; None elsewhere."""
         return fused_kernels(rows) if self.touched is not None and self.touched.shape[1] == 2 else None
 
-    def whole(self, count: int) -> np.ndarray:
+    def whole(self, count: int) -> Array:
         """dE/dD as one matrix, (N, count)."""
         if self.touched is None:
             return self.value
+        if namespace(self.value) is not np:
+            return zeros((self.value.shape[0], count), self.value).scatter_add_(1, self.touched, self.value)
         whole, samples = np.zeros((len(self.value), count), dtype=self.value.dtype), np.arange(len(self.value))
         for touched, value in zip(self.touched.T, self.value.T):
             whole[samples, touched] += value

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lvq.model.local_metrics import LocalDiagonal
+from lvq.model.local_metrics import PARAMETER_AXES, LocalDiagonal
 from lvq.model.metrics import DistanceGradient, LocalMetric, Metric, Prepared
 
 
@@ -36,13 +36,21 @@ class Observed:
     Parameters
     ----------
     metric : Metric
-        The metric of complete samples: one of this library.
+        The metric of complete samples: one of `PARAMETER_AXES`.
     variances : ndarray of shape (n_features,)
         Variance of each feature.
     """
 
     metric: Metric
     variances: np.ndarray
+
+    def __post_init__(self) -> None:
+        if type(self.metric) not in PARAMETER_AXES:
+            raise ValueError(
+                f"missing='ignore' does not support the metric {self.metric!r}; it supports "
+                f"{', '.join(kind.__name__ for kind in PARAMETER_AXES)}. Fill missing values first, for example with "
+                "sklearn.impute.SimpleImputer."
+            )
 
     def prepare(self, W: np.ndarray, R: np.ndarray | None) -> ObservedPrototypes:
         """Distances to these prototypes."""

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from lvq.model import storage
 from lvq.model.links import Identity, Link
-from lvq.model.local_metrics import LocalDiagonal
+from lvq.model.local_metrics import PARAMETER_AXES, LocalDiagonal
 from lvq.model.metrics import Diagonal, Euclidean, LocalMetric, Mahalanobis, Metric, SharedMetric
 from lvq.model.observed import Observed, ObservedPrototypes
 from lvq.model.rows import (
@@ -311,6 +311,11 @@ class PrototypeModel:
 
         Where values are missing it is divided by s, see `lvq.model.observed`; a missing value contributes 0.
         """
+        if type(self.metric) not in PARAMETER_AXES:
+            raise ValueError(
+                f"Contributions of features do not support the metric {self.metric!r}; they support "
+                f"{', '.join(kind.__name__ for kind in PARAMETER_AXES)}."
+            )
         (u, factor), R = self.differences(dense(X), prototypes), self.relevance
         if R is None:
             return u * u * factor

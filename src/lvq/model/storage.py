@@ -14,7 +14,7 @@ import numpy as np
 
 from lvq._files import write_atomically
 from lvq.model.links import KERNELS, Identity, Kernel, Link
-from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
+from lvq.model.local_metrics import PARAMETER_AXES, LocalDiagonal, LocalMahalanobis
 from lvq.model.metrics import Diagonal, Euclidean, LocalMetric, Mahalanobis, Metric
 from lvq.model.rows import row_squares
 from lvq.model.scores import LARGEST, DecisionRule
@@ -31,7 +31,6 @@ METRICS: dict[str, type[Metric]] = {
     "local_matrix": LocalMahalanobis,
     "local_diagonal": LocalDiagonal,
 }
-PARAMETER_AXES: dict[type, int] = {Euclidean: 0, Diagonal: 1, Mahalanobis: 2, LocalDiagonal: 2, LocalMahalanobis: 3}
 LINKS: dict[str, type[Link]] = {"identity": Identity, **{name: type(kernel) for name, kernel in KERNELS.items()}}
 OPTIONAL = ("relevance", "importances", "variances")
 Model = TypeVar("Model", bound="PrototypeModel")
@@ -79,7 +78,7 @@ def _array_problem(model: "PrototypeModel") -> str:
 
 def _metric_problem(model: "PrototypeModel") -> str:
     metric, R, (count, n_features) = model.metric, model.relevance, model.prototypes.shape
-    if type(metric) not in PARAMETER_AXES:  # a metric of the user's own
+    if type(metric) not in PARAMETER_AXES:  # not quadratic, or of the user's own
         return "" if callable(getattr(metric, "prepare", None)) else "has no metric"
     axes = PARAMETER_AXES[type(metric)]
     if axes == 0:

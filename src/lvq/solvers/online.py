@@ -202,6 +202,11 @@ def _rows(samples: ArraySamples, centre: np.ndarray) -> Rows:
     return Rows(X, observed, np.array(samples.y, dtype=np.int64), np.array(samples.weight, dtype=np.float64))
 
 
+def is_compiled(*parts: object) -> bool:
+    """Whether the loops have all of these costs, kernels and relevance rules."""
+    return all(type(part) in COSTS | KERNELS | RELEVANCES for part in parts)
+
+
 def code_of(codes: dict[type, int], part: object, name: str) -> int:
     """The integer of a part; ValueError for one that the loops do not have."""
     if type(part) not in codes:
