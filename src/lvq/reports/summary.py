@@ -223,7 +223,10 @@ class Report:
             held_out, X if X_train is None else indexable(X_train)[0], context.importances
         )
         card, numbers = parts.model_card(model, columns.found), columns.numbers(X, held_out.inputs)
-        rows, points = stratified(held_out.y, MAX_POINTS), operating_points(held_out.certainty, held_out.reason)
+        rows, points = (
+            stratified(held_out.y, MAX_POINTS),
+            operating_points(held_out.certainty, held_out.reason, held_out.stays),
+        )
         return cls(
             name=card.kind if context.title is None else context.title,
             data=_data(held_out, y_train, context),
