@@ -7,7 +7,6 @@ times a learned scale, so `torch.nn.CrossEntropyLoss` trains it together with an
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Self
@@ -16,7 +15,6 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from torch import nn
 
 from lvq.estimators.classifier import LVQClassifier
@@ -164,10 +162,8 @@ class PrototypeHead(nn.Module):
             metric="cosine" if self.unit_length else "euclidean",
             calibration=None,
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            usual = estimator.max_iter
-            estimator.set_params(max_iter=1).fit(W, y).set_params(max_iter=usual)
+        usual = estimator.max_iter
+        estimator.set_params(max_iter=0).fit(W, y).set_params(max_iter=usual)
         rule = replace(estimator.model_.decision, xi=float(self.log_scale.detach().exp()), temperature=1.0)
         estimator.model_ = replace(estimator.model_, prototypes=W, decision=rule)
         return estimator

@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from lvq.estimators import training as steps
+from lvq.estimators.changed_classes import with_class, without_class
 from lvq.estimators.checks import check_for_samples, check_parts
 from lvq.estimators.cross_fit import chosen_number
 from lvq.estimators.inputs import Checked, given_prototypes, is_dask, training_samples
@@ -34,6 +35,7 @@ from lvq.model.start_prototypes import on_sphere, prototypes_per_class, start_pr
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.state import Result, progress_lines, silent
 from lvq.solvers.threads import product_threads, single_threaded_products
+from lvq.typing import Label
 
 
 @contextmanager
@@ -156,6 +158,60 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
                 n_iter, history = n_iter + 1, np.append(history, result.history)
             self._set_fitted(training, parts, known, None, n_iter, history, temperature)
         return self
+
+    def add_class(
+        self, X: ArrayLike, label: Label, X_old: ArrayLike | None = None, y_old: ArrayLike | None = None
+    ) -> Self:
+        """Add a class to the fitted model; all other prototypes stay as they are, to the bit.
+
+        The new class has as many prototypes as the others mostly have. They start at its mean, or its clusters, and
+        are trained by the cost of the model with all else fixed, against old samples where these are given, else
+        against the places where the old prototypes started. A `RejectClassifier` must be fitted again.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples of the new class.
+        label : object
+            The new class.
+        X_old, y_old : array-like of shape (n_old, n_features) and (n_old,), optional
+            Samples of the old classes; the 1,000 that are nearest to the new class are used.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        self._fitted("add_class")
+        with unchanged_on_error(self):
+            parts = self._parts()
+            self._set_classes(*with_class(self, parts, X, label, X_old, y_old))
+        return self
+
+    def remove_class(self, label: Label) -> Self:
+        """Remove a class from the fitted model; all other prototypes stay as they are, to the bit.
+
+        Parameters
+        ----------
+        label : object
+            The class.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        self._fitted("remove_class")
+        with unchanged_on_error(self):
+            self._set_classes(*without_class(self, label))
+        return self
+
+    def _set_classes(self, training: Training, classes: np.ndarray) -> None:
+        """A fitted model of other classes; the importances of features were those of the old ones."""
+        metric = training.state.relevance.metric(training.labels)
+        arrays = {"prototypes": training.params.prototypes, "labels": training.labels, "classes": classes}
+        model = replace(self.model_, **arrays, relevance=training.params.relevance, metric=metric, importances=None)
+        self.__dict__.update({"model_": model, "_state": training.state})
 
     def _settled(
         self, parts: Parts, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None, warm: bool

@@ -152,7 +152,10 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "the metric is trained with the prototypes in these places, and both are repeated while the objective falls. "
         "Such a model contains values of single samples, which may be patients.",
     ),
-    "max_iter": ("int", "Epochs; iterations of lbfgs, which count its first epochs on large data."),
+    "max_iter": (
+        "int",
+        "Epochs; iterations of lbfgs, which count its first epochs on large data. With 0 the model is its start.",
+    ),
     "class_weight": ('dict or "balanced", optional', "Factor of the weights of each class."),
     "random_state": ("int, RandomState or None", "Seed of start and order."),
     "warm_start": ("bool", "Start from the prototypes of the last fit."),
@@ -182,7 +185,7 @@ CONSTRAINTS: dict[str, list[object]] = {
     "n_jobs": [Integral, None],
     "missing": [one_of("raise", "ignore")],
     "sample_prototypes": ["boolean"],
-    "max_iter": [at_least_one],
+    "max_iter": [Interval(Integral, 0, None, closed="left")],
     "class_weight": [one_of("balanced"), dict, None],
     "random_state": ["random_state"],
     "warm_start": ["boolean"],

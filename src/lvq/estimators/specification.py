@@ -165,8 +165,8 @@ class Specification(BaseEstimator):
             return Online()
         if X is not None and is_sparse(X) and X.shape[1] >= WIDE_SPARSE:
             plain = type(relevance) is Relevance and is_compiled(cost, self._kernel())
-            plain = plain and self.metric == "euclidean"
-            return Online() if plain and getattr(cost, "cost_matrix", None) is None else Adam()
+            plain = plain and getattr(cost, "cost_matrix", None) is None
+            return Online() if plain and getattr(self, "metric", "euclidean") == "euclidean" else Adam()
         return LBFGS()
 
     def _parts(self, X: ArrayLike | None = None, device: str | None = None) -> Parts:

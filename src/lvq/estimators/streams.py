@@ -119,16 +119,31 @@ def _with_new_classes(
         assert relevance is not None
         per_prototype = len(relevance) == len(merged)
         relevance[kept if per_prototype else np.isin(np.unique(every), training.labels)] = params.relevance
+    return with_prototypes(training, parts, W, labels, relevance, np.arange(len(classes)), len(classes))
+
+
+def with_prototypes(
+    training: Training,
+    parts: Parts,
+    W: np.ndarray,
+    labels: np.ndarray,
+    relevance: np.ndarray | None,
+    known: np.ndarray,
+    n_classes: int,
+) -> Training:
+    """A model with further prototypes, class by class, and a given metric; `known` are the classes it had before."""
+    params, state = training.params, training.state
+    every = np.concatenate((training.labels, labels))
+    order = np.argsort(every, kind="stable")
+    kept = np.flatnonzero(order < len(training.labels))
+    starts = None if state.starts is None else np.concatenate((state.starts, W))[order]
     W = np.concatenate((params.prototypes, W))[order]
-    statistics = new_statistics(state.relevance, parts.cost, W.shape, len(classes), parts.online.learning_rate)
+    statistics = new_statistics(state.relevance, parts.cost, W.shape, n_classes, parts.online.learning_rate)
     for name, before in state.statistics._asdict().items():
-        after = getattr(statistics, name)
-        if name in ("seen", "scores"):  # of the classes and of the whole; all others are of the prototypes
-            after[:] = before
-        elif len(before):
-            after[kept] = before
-    state = replace(state, statistics=statistics)
-    return replace(training, params=Params(W, relevance, params.width), labels=merged, state=state)
+        if len(before):  # of the whole, of the classes, or of the prototypes
+            getattr(statistics, name)[slice(None) if name == "scores" else known if name == "seen" else kept] = before
+    state = replace(state, statistics=statistics, starts=starts)
+    return replace(training, params=Params(W, relevance, params.width), labels=every[order], state=state)
 
 
 # -- checks ------------------------------------------------------------------------------------------------------------

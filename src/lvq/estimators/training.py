@@ -19,7 +19,7 @@ from lvq.model.objective import Objective, Params
 from lvq.model.observed import Observed
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import DataScale, Matrix, Structured
-from lvq.model.rows import as_numpy, has_missing, like, unit_rows
+from lvq.model.rows import as_numpy, has_missing, is_sparse, like, unit_rows
 from lvq.model.samples import ArraySamples, FeatureMoments, filled
 from lvq.model.scores import DecisionRule
 from lvq.model.structure import Structure
@@ -35,6 +35,8 @@ from lvq.solvers.state import (
     spread_of,
     stretched,
 )
+
+MEANS = ("means", "kmeans")  # starts that are means of samples
 
 
 @dataclass(frozen=True)
@@ -99,8 +101,16 @@ def begin(
     variance = known.typical_variance() if rule.free_size else 1.0  # what a ridge is measured in
     units = stretched(units, rule, params)._replace(scale=DataScale(variance, known.n_samples))
     statistics = new_statistics(rule, parts.cost, prototypes.shape, n_classes, parts.online.learning_rate)
-    state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, variances, moments)
+    given = variances, moments, _means_of_classes(parts, samples, prototypes)
+    state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, *given)
     return Training(params, labels, link, state)
+
+
+def _means_of_classes(parts: Parts, samples: ArraySamples, prototypes: np.ndarray) -> np.ndarray | None:
+    """Starting prototypes that are means of samples; not of sparse ones, where they may be large."""
+    init = dict(parts.start).get("init")
+    means = isinstance(init, str) and init in MEANS and not parts.is_online
+    return prototypes if means and not (samples.in_memory and is_sparse(samples.X)) else None
 
 
 def restarted(
@@ -111,7 +121,7 @@ def restarted(
     shape, rate = training.params.prototypes.shape, parts.online.learning_rate
     statistics = new_statistics(rule, parts.cost, shape, n_classes, rate)
     units = before.units._replace(scale=before.units.scale._replace(n_samples=n_samples))
-    known = before.variances, before.moments
+    known = before.variances, before.moments, before.starts
     state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, *known)
     W = training.params.prototypes.view()
     W.flags.writeable = False
@@ -124,7 +134,8 @@ def run(parts: Parts, training: Training, samples: ArraySamples, report: Report)
     Where every sample is a prototype there is nothing to learn: the cross-entropy would only grow the metric's scale.
     """
     rule = training.state.relevance
-    if isinstance(parts.cost, CrossEntropyCost) and not training.state.units.samples:
+    unneeded = isinstance(parts.cost, CrossEntropyCost) and not training.state.units.samples
+    if unneeded or parts.max_iter == 0:
         return training, Result(training.params, 0, [], converged=True)
     # Adam scales every coordinate, and a structure and shrinkage to the identity are of the features
     of_features = isinstance(rule, Structured) and rule.structure != Structure()

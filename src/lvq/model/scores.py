@@ -15,6 +15,7 @@ from lvq.model.metrics import nearest_pair
 from lvq.model.rows import first_argmin, namespace, take_columns
 from lvq.typing import Array
 
+STEEP_APART = 10.0  # xi times the distance to the nearest other prototype; best of one row of each of 150 intents
 LARGEST = sys.float_info.max  # integers of Python can be larger
 LARGEST_TEMPERATURE = 8.0  # and one over it is the smallest
 PENALTY = 0.003  # of the squared logarithm of T, so that a few samples without an error do not mean certainty
@@ -182,6 +183,20 @@ def nearest(distances: Array, labels: Array, predicted: Array | None = None) -> 
         predicted = labels[first_argmin(distances)]
     winner, rival, *_ = nearest_pair(distances + 0, predicted, labels)
     return Nearest(winner, rival, take_columns(distances, winner), take_columns(distances, rival))
+
+
+def mean_apart(D: np.ndarray) -> float:
+    """Mean distance from a prototype to the nearest other one, from the distances of the first ones to all, or 0.
+
+    Examples
+    --------
+    >>> mean_apart(np.array([[0.0, 4.0, 9.0], [4.0, 0.0, 1.0]]))
+    2.5
+    """
+    D = np.array(D, dtype=np.float64)
+    np.fill_diagonal(D, np.inf)
+    nearest_other = D.min(axis=1, initial=np.inf)
+    return float(nearest_other[np.isfinite(nearest_other)].mean()) if np.isfinite(nearest_other).any() else 0.0
 
 
 def relative_similarity(winner_distance: Array, rival_distance: Array) -> Array:

@@ -76,6 +76,9 @@ def check_state(state: TrainingState, model: PrototypeModel) -> None:
     require(same, "variances of the features that are not those of its model")
     if state.moments is not None:
         require(_fit_together(state.moments, ours), "moments of the features that do not fit its variances")
+    starts = state.starts
+    fits = starts is None or (starts.shape == model.prototypes.shape and np.isfinite(starts).all())
+    require(fits, "starting prototypes that do not fit its model")
     units = all(0 < unit < np.inf for unit in state.units[:2])
     require(units and 0 <= state.step < np.inf, "a number of steps or units that are not valid")
 

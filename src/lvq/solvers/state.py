@@ -19,6 +19,7 @@ from lvq.model.objective import Params
 from lvq.model.relevance import DataScale, Fisher, FisherNeighbours, Matrix, Relevance
 from lvq.model.rows import beside, like, namespace, wide
 from lvq.model.samples import ArraySamples, Block, FeatureMoments
+from lvq.model.scores import mean_apart
 
 Report = Callable[..., None]  # (iterations done, present value of the objective, last=False)
 
@@ -63,22 +64,13 @@ def spread_of(metric: Metric, params: Params, samples: ArraySamples, link: Link 
     rows = some.block_rows(len(params.prototypes))
     by_metric, by_link, total = some.reduce(partial(_spread, metric, params, link), rows).tolist()
     step, linked = by_metric / total, by_link / total
-    apart = PART_APART * _mean_apart(metric, params)
+    W, R = params[:2]
+    apart = PART_APART * mean_apart(metric.prepare(W, R).distances(W[:MOST_APART])[0])
     if step > COINCIDE * apart and linked > 0:
         return Units(step, linked, total)
     step = apart if apart > 0 else 1.0
     linked = step if link is None else float(link.value(np.array([step]))[0])
     return Units(step, linked if linked > 0 else 1.0)
-
-
-def _mean_apart(metric: Metric, params: Params) -> float:
-    """Mean distance from a prototype, or from every k-th of many, to the nearest other one."""
-    W, count = params.prototypes, len(params.prototypes)
-    rows = np.arange(0, count, -(-count // MOST_APART))
-    D = np.asarray(metric.prepare(W, params.relevance).distances(W[rows])[0], dtype=np.float64)
-    D[np.arange(len(rows)), rows] = np.inf
-    nearest = D.min(axis=1, initial=np.inf)
-    return float(nearest[np.isfinite(nearest)].mean()) if np.isfinite(nearest).any() else 0.0
 
 
 def stretched(units: Units, relevance: Relevance, params: Params) -> Units:
@@ -159,6 +151,9 @@ class TrainingState:
         Variance of each feature, where missing values are ignored.
     moments : FeatureMoments, optional
         What these variances come from, so that a stream can continue them; where it is None they stay as they are.
+    starts : ndarray of shape (n_prototypes, n_features), optional
+        Where the prototypes started, as means of samples of their class: they stand for these samples when a class is
+        added.
     """
 
     cost: CostOrRule
@@ -170,6 +165,7 @@ class TrainingState:
     start: tuple[tuple[str, object], ...] = ()
     variances: np.ndarray | None = None
     moments: FeatureMoments | None = None
+    starts: np.ndarray | None = None
 
     def copy(self) -> Self:
         """The same with a random state of its own; statistics are copied by the solver."""

@@ -1,0 +1,131 @@
+"""Classes that come and go: all other prototypes stay as they are."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits
+
+from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, OLVQ1, RSLVQ, SNPC, LVQClassifier
+from lvq.model.prototype_model import PrototypeModel
+from lvq.model.relevance import Weights
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+MODELS = [
+    GLVQ(),
+    GLVQ(metric="cosine", n_prototypes=2),
+    GMLVQ(),
+    LGMLVQ(n_prototypes=2),
+    LOGM(kernel="gaussian"),
+    RSLVQ(n_prototypes=2, metric="cosine"),
+    SNPC(relevance=Weights(local="prototype", ridge=0.01)),
+    LVQ1(),
+    OLVQ1(),
+    LVQ1(relevance="fc2"),
+    LVQClassifier(form="plain"),
+    LVQClassifier(form="plain", metric="cosine"),
+    LVQClassifier(form="additive"),
+]
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    X, y = load_digits(return_X_y=True)
+    X = X / 16 + 0.1
+    return X[:500], y[:500], X[500:1100], y[500:1100]
+
+
+@pytest.mark.parametrize("kind", MODELS, ids=str)
+@pytest.mark.parametrize("label", [0, pytest.param(4, marks=pytest.mark.slow), 9])
+def test_a_class_is_added_and_removed(kind, label, digits):
+    X, y, new, truth = digits
+    kind = kind.set_params(random_state=0, max_iter=15)
+    known = y != label
+    whole = kind.fit(X, y).score(new, truth)
+    model = kind.fit(X[known], y[known])
+    before, others, labels = model.model_, model.prototypes_, model.prototype_labels_
+    importances = model.predict_proba(new)
+    for old in ((), (X[known], y[known])):
+        model.add_class(X[~known], label, *old)
+        kept = model.prototype_labels_ != label
+        assert model.classes_.tolist() == list(range(10))
+        assert np.array_equal(model.prototypes_[kept], others)
+        assert np.array_equal(model.prototype_labels_[kept], labels)
+        assert model.score(new, truth) > whole - 0.06
+        assert (model.predict(new[truth == label]) == label).mean() > 0.5
+        model.remove_class(label)
+        assert np.array_equal(model.model_.prototypes, before.prototypes)
+        assert np.array_equal(model.predict_proba(new), importances)
+
+
+def test_new_prototypes_are_at_a_minimum(digits):
+    """No small step of them lowers the mean cost of the samples that they were trained with."""
+    X, y, *_ = digits
+    known = y != 3
+    model = RSLVQ(xi=2.0, random_state=0, max_iter=20).fit(X[known], y[known])
+    model.add_class(X[~known], 3, X[known], y[known])
+    least = model.objective_value(X, y)
+    W, random = model.prototypes_.copy(), np.random.RandomState(0)
+    for _ in range(5):
+        moved = W.copy()
+        moved[3] += 0.05 * random.normal(size=64)
+        arrays = model.model_.to_arrays() | {"prototypes": moved}
+        posterior = PrototypeModel.from_arrays(arrays).posterior(PrototypeModel.from_arrays(arrays).distances(X))
+        assert -np.log(posterior[np.arange(len(y)), y]).mean() > least - 1e-6
+
+
+def test_text_labels_and_longer_ones(digits):
+    X, y, *_ = digits
+    names = np.array(["a", "c", "d"])[y[y < 3]]
+    model = LOGM(random_state=0).fit(X[y < 3], names)
+    model.add_class(X[y == 3], "between")
+    assert model.classes_.tolist() == ["a", "between", "c", "d"]
+    assert set(model.predict(X[y == 3])) == {"between"}
+
+
+def test_sparse_rows(digits):
+    X, y, *_ = digits
+    known = y != 3
+    parameters = {"random_state": 0, "max_iter": 20, "metric": "cosine"}
+    dense = LOGM(**parameters).fit(X[known], y[known]).add_class(X[~known], 3, X[known], y[known])
+    rows = sparse.csr_array(X)
+    other = LOGM(**parameters).fit(rows[known], y[known]).add_class(rows[~known], 3, rows[known], y[known])
+    assert np.allclose(other.prototypes_, dense.prototypes_, rtol=0, atol=1e-3)
+
+
+def test_what_does_not_fit_is_refused_and_changes_nothing(digits):
+    X, y, *_ = digits
+    model = GLVQ(random_state=0, max_iter=3).fit(X[y < 3], y[y < 3])
+    before = model.model_
+    for call, message in (
+        (lambda: model.add_class(X[:3], 2), "must be a new class"),
+        (lambda: model.add_class(X[:3], "two"), "must be like the classes"),
+        (lambda: model.add_class(X[:3, :5], 7), "features"),
+        (lambda: model.add_class(X[:3], 7, X), "both X_old and y_old"),
+        (lambda: model.add_class(X[:3], 7, X, y), "not among the classes"),
+        (lambda: model.remove_class(7), "needs one of the classes"),
+        (lambda: GLVQ(random_state=0).fit(X[y < 2], y[y < 2]).remove_class(0), "at least two classes"),
+        (lambda: GLVQ().add_class(X, 1), "not fitted"),
+        (lambda: GLVQ(relevance="local_diagonal").fit(X[y < 3], y[y < 3]).add_class(X[y == 3], 3), "size is learned"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    assert model.model_ is before
+
+
+def test_a_model_of_given_prototypes(digits):
+    X, y, *_ = digits
+    means = np.stack([X[y == label].mean(axis=0) for label in range(10)])
+    order = np.random.RandomState(0).permutation(10)
+    model = PrototypeModel.from_prototypes(means[order], np.array(list("abcdefghij"))[order])
+    untrained = GLVQ(init=means, max_iter=0).fit(X, y)
+    assert np.array_equal(untrained.prototypes_, means)
+    assert untrained.n_iter_ == 0
+    assert np.array_equal(
+        model.classes[model.predicted(model.checked(X))], np.array(list("abcdefghij"))[untrained.predict(X)]
+    )
+    assert np.array_equal(model.prototypes, means)
+    by_direction = PrototypeModel.from_prototypes(means, np.arange(10), metric="cosine")
+    assert np.allclose(by_direction.predict_proba(7 * X), by_direction.predict_proba(X))
+    with pytest.raises(ValueError, match="a label for each"):
+        PrototypeModel.from_prototypes(means, np.arange(9))
