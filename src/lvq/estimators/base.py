@@ -174,8 +174,10 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
             Samples of the new class.
         label : object
             The new class.
-        X_old, y_old : array-like of shape (n_old, n_features) and (n_old,), optional
+        X_old : array-like of shape (n_old, n_features), optional
             Samples of the old classes; the 1,000 that are nearest to the new class are used.
+        y_old : array-like of shape (n_old,), optional
+            Their classes.
 
         Returns
         -------

@@ -137,7 +137,7 @@ def _with_new_metrics(before: Training, old: np.ndarray, W: np.ndarray, labels: 
     if isinstance(metric, LocalDiagonal):
         if not rule.free_size:
             raise ValueError(
-                "add_class needs local weights whose size is learned, as those of LVQClassifier: with weights of sum one "
+                "add_class needs local weights whose size is learned, as in LVQClassifier: where their sum is one, "
                 "distances to new prototypes cannot be compared to others. Set a ridge, or fit a new model."
             )
         fresh = np.repeat(params.relevance.mean(axis=0, keepdims=True), len(W), axis=0)

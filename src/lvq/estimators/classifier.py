@@ -235,12 +235,11 @@ class LVQClassifier(CostBasedLVQ):
                 "Give one of them."
             )
         if self._is_open() and self.solver == "auto" and is_sparse(X) and X.shape[1] > WIDE:
-            return self._with_form(Form("plain", None, 1)).set_params(solver=self._wide_solver())._parts(X, device)
+            form, solver = (Form("plain", None, 1), "online")
+            if self.metric == "cosine":  # prototypes of length one need a learned scale
+                form, solver = FORMS[0], "lbfgs"
+            return self._with_form(form).set_params(solver=solver)._parts(X, device)
         return super()._parts(X, device)
-
-    def _wide_solver(self) -> str:
-        """The solver of sparse and wide samples."""
-        return "online" if self.metric == "euclidean" else "lbfgs"
 
     def _with_form(self, form: Form, sizes: np.ndarray | None = None, classes: np.ndarray | None = None) -> Self:
         """A copy that is fixed to a form; a class has at most half as many prototypes as samples."""
@@ -333,7 +332,7 @@ def as_chosen(estimator: BaseLVQ) -> BaseLVQ:
     form, model = estimator._fitted_form(), estimator.model_
     fixed = estimator._with_form(form)
     if type(form.relevance) is Relevance:  # of sparse and wide samples
-        fixed.set_params(solver=estimator._wide_solver())
+        fixed.set_params(solver="online")
     if estimator._counts_are_open():
         counts = np.bincount(model.labels, minlength=len(model.classes))
         fixed.set_params(n_prototypes=dict(zip(model.classes.tolist(), counts.tolist())))
