@@ -14,6 +14,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Examples that cannot run, or modules that cannot be imported, without an extra.
 collect_ignore = [] if find_spec("torch") and find_spec("triton") else ["src/lvq/model/fused.py"]
+if not find_spec("torch"):
+    collect_ignore += ["src/lvq/torch.py"]
 if not find_spec("matplotlib"):
     drawn = ("__init__", "curves", "matrix", "projection", "prototypes", "relevance")
     collect_ignore += [f"src/lvq/plots/{name}.py" for name in drawn]

@@ -29,6 +29,7 @@ from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
 from lvq import GLVQ, LVQ1, GuaranteeError, RejectClassifier
+from lvq.rejection import Combination
 from lvq.rejection.guarantee import CertifiedPoint
 from lvq.solvers.online import Online
 
@@ -43,7 +44,7 @@ PROCEDURES: dict[str, dict[str, object]] = {
     "greedy, distance": {"thresholds": "greedy", "measure": "distance"},
     "several bounds": {"max_error": [MAX_ERROR, 0.15, 0.2, 0.3, 0.5]},
     "several bounds, few samples": {"max_error": [MAX_ERROR, 0.15, 0.2, 0.3, 0.5]},
-    "outliers too": {"measure": "combined"},
+    "outliers too": {"measure": Combination()},
     "held-out part": {"cv": 0.5},
 }
 

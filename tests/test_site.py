@@ -17,7 +17,7 @@ import pytest
 import lvq
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("inspection", "onnx", "persistence", "plots", "preprocessing", "rejection", "reports", "workflow")
+PACKAGES = ("inspection", "onnx", "persistence", "plots", "preprocessing", "rejection", "reports", "torch", "workflow")
 SITE = Path(os.environ.get("LVQ_SITE", "")).resolve()
 NOT_MADE = "sphx_glr_plot" if os.environ.get("LVQ_DOCS") == "quick" else "\0"  # in the names of pictures of examples
 
@@ -40,6 +40,7 @@ def documented():
 
 def exported():
     """Every public name; where a package exports a name of `lvq`, the latter is its place."""
+    pytest.importorskip("torch")
     names = {f"lvq.{name}" for name in lvq.__all__}
     for package in PACKAGES:
         module = importlib.import_module(f"lvq.{package}")

@@ -16,7 +16,7 @@ if _TYPE_CHECKING:
     from lvq.estimators.kohonen import LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ
     from lvq.estimators.search import LVQClassifierCV
     from lvq.inspection.certify import certified_radius
-    from lvq.inspection.exemplars import exemplars
+    from lvq.inspection.exemplars import exemplars, nearest_cases
     from lvq.inspection.explain import explain
     from lvq.inspection.importance import variable_importances
     from lvq.onnx import to_onnx
@@ -31,8 +31,8 @@ __version__ = "0.1.0"
 __all__ = [
     "GLVQ", "GMLVQ", "GRLVQ", "LGMLVQ", "LOGM", "LVQ1", "LVQ3", "LVQ21", "MCE", "OLVQ1", "RLVQ", "RSLVQ", "SNPC",
     "GuaranteeError", "LVQClassifier", "LVQClassifierCV", "RejectClassifier", "certified_radius", "counterfactual",
-    "exemplars", "explain", "fit_batches", "load", "report", "save", "show_versions", "to_onnx",
-    "variable_importances",
+    "exemplars", "explain", "fit_batches", "load", "nearest_cases", "report", "save", "show_versions",
+    "to_onnx", "variable_importances",
 ]  # fmt: skip
 
 # Module of each name: the same as the imports above, which are only for type checkers; a test compares the two.
@@ -45,6 +45,7 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "explain": "inspection.explain",
     "fit_batches": "streaming.fit_batches",
     "load": "persistence",
+    "nearest_cases": "inspection.exemplars",
     "report": "reports",
     "save": "persistence",
     "show_versions": "versions",
@@ -57,8 +58,10 @@ _ELSEWHERE = {
     "Exemplars": "inspection",
     "LoadError": "persistence",
     "MODELS": "estimators.registry",
+    "NearestCases": "inspection",
     "NuisanceRemoval": "preprocessing",
     "PrototypeModel": "model.prototype_model",
+    "PrototypeHead": "torch",
     "SavitzkyGolay": "preprocessing",
     "StandardNormalVariate": "preprocessing",
     "VariableImportances": "inspection",
@@ -66,7 +69,8 @@ _ELSEWHERE = {
 }
 _PACKAGES = (
     "counterfactuals", "estimators", "inspection", "model", "onnx", "persistence",
-    "plots", "preprocessing", "rejection", "reports", "solvers", "streaming", "tables", "workflow",
+    "plots", "preprocessing", "rejection", "reports", "solvers", "streaming", "tables", "torch",
+    "workflow",
 )  # fmt: skip
 
 

@@ -9,7 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from lvq import GLVQ, GMLVQ, LGMLVQ, RejectClassifier, exemplars
+from lvq import GLVQ, GMLVQ, LGMLVQ, RejectClassifier, exemplars, explain, nearest_cases
+from lvq.rejection import CostClassifier
 
 QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
 MODELS = [GLVQ(n_prototypes=2), GMLVQ(n_prototypes=3), LGMLVQ(), GLVQ(n_prototypes=2, kernel="gaussian")]
@@ -73,7 +74,75 @@ def test_refused():
         exemplars(model, X[:4], 5)
     with pytest.raises(ValueError, match=r"at most .* got k=2 and 1 of class 'b'"):
         exemplars(model, X[:5], 2, y=["a", "a", "b", "c", "c"])
-    with pytest.raises(ValueError, match="a class for each of the 90 rows of X, got 3"):
+    with pytest.raises(ValueError, match="a class for each of the 90 rows, got 3"):
         exemplars(model, X, 2, y=y[:3])
     with pytest.raises(ValueError, match=r"exemplars needs a model of this library, .* got LogisticRegression"):
         exemplars(LogisticRegression().fit(X, y), X, 1)
+
+
+# -- cases nearest to a query ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_nearest_cases_by_a_plain_search(model):
+    """Of winner and rival of `explain`, by the metric of each."""
+    X, y = draw()
+    X[4] = X[1]  # a tie: the first row comes first
+    queries = draw(40, seed=1)[0]
+    model = model.set_params(**QUICK).fit(X, y)
+    fitted, reasons = model.model_, explain(model, queries)
+    found = nearest_cases(model, queries, X, y, k=3)
+    assert found.label.tolist() == model.predict(queries).tolist()
+    sides = (reasons.winner, found.rows, found.distances), (reasons.rival, found.rival_rows, found.rival_distances)
+    for prototypes, rows, distances in sides:
+        for query, prototype in enumerate(prototypes):
+            omega = fitted.matrix_of(prototype)
+            omega = np.diag(omega) if omega.ndim == 1 else omega
+            D = np.linalg.norm((X - queries[query]) @ omega.T, axis=1)
+            own = np.flatnonzero(y == fitted.classes[fitted.labels[prototype]])
+            nearest = sorted(own.tolist(), key=lambda row, D=D: (D[row].round(9), row))[:3]
+            assert rows[query].tolist() == nearest
+            np.testing.assert_allclose(distances[query], D[nearest], atol=1e-7)
+    assert found.rival_label.tolist() == fitted.classes[fitted.labels[reasons.rival]].tolist()
+
+
+def test_nearest_cases_are_shown_as_they_are():
+    X, y = draw()
+    model = make_pipeline(StandardScaler(), GLVQ(**QUICK)).fit(X, y)
+    pictures = np.arange(90 * 6).reshape(90, 2, 3)
+    found = nearest_cases(model, X[:2], X, y, k=2, samples=pictures)
+    assert np.array_equal(found.cases[0, 0], pictures[found.rows[0, 0]])
+    named = pd.DataFrame(X, index=[f"patient {row}" for row in range(90)])
+    model = make_pipeline(StandardScaler(), GLVQ(**QUICK)).fit(named, y)
+    found = nearest_cases(model, named[:3], named, y, k=2)
+    lines = found.table()
+    assert list(lines.columns) == ["query", "label", "rival", "row", "distance", "case"]
+    assert len(lines) == 3 * 2 * 2
+    assert lines["case"].tolist() == [f"patient {row}" for row in lines["row"]]
+    assert (y[lines["row"]] == lines["label"]).all()
+    assert lines[~lines["rival"]]["row"].tolist() == found.rows.ravel().tolist()
+
+
+def test_nearest_cases_of_sparse_samples_and_of_the_class_that_costs_decide():
+    X, y = draw()
+    model = GLVQ(**QUICK).fit(X, y)
+    dense = nearest_cases(model, X[:5], X, y)
+    thin = nearest_cases(GLVQ(**QUICK).fit(sparse.csr_matrix(X), y), sparse.csr_matrix(X[:5]), sparse.csr_matrix(X), y)
+    assert np.array_equal(dense.rival_rows, thin.rival_rows)
+    by_cost = CostClassifier(model, {"a:b": 50, "a:c": 50}).fit(X, y)
+    assert nearest_cases(by_cost, X, X, y).label.tolist() == by_cost.predict(X).tolist()
+
+
+def test_nearest_cases_refuses():
+    X, y = draw()
+    model = GLVQ(**QUICK).fit(X, y)
+    with pytest.raises(
+        ValueError, match=r"samples of nearest_cases must have an entry for each of the 90 rows .*got 2"
+    ):
+        nearest_cases(model, X, X, y, samples=["one", "two"])
+    with pytest.raises(ValueError, match="y_train of nearest_cases must have a class for each of the 90 rows, got 80"):
+        nearest_cases(model, X, X, y[:80])
+    with pytest.raises(ValueError, match=r"k of nearest_cases must be at most .* k=31 and 30 of class 'a'"):
+        nearest_cases(model, X, X, y, k=31)
+    with pytest.raises(ValueError, match="k of nearest_cases must be a whole number"):
+        nearest_cases(model, X, X, y, k=0)

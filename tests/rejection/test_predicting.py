@@ -83,7 +83,7 @@ def test_one_table_of_distances_for_prediction_and_reason(model, monkeypatch):
 
 def test_ambiguous_or_outlying(model):
     X, y = draw(1000, 1)
-    safe = RejectClassifier(model, cv="prefit", measure="combined", min_coverage=0.8).fit(X, y)
+    safe = RejectClassifier(model, cv="prefit", measure=Combination(), min_coverage=0.8).fit(X, y)
     reason = safe.reason(X)
     assert set(reason) == {"", "ambiguous", "outlier"}
     assert 0.002 < np.mean(reason == "outlier") <= 0.01

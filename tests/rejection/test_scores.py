@@ -142,10 +142,10 @@ def test_a_user_function(data):
 
 
 def test_combinations():
-    assert as_combination("combined") == Combination("auto", "distance", 0.01)
+    assert as_combination("combined") == Combination("combined", None)
     assert as_combination("relsim") == Combination("relsim", None)
     assert as_combination(Combination("margin", "distance")).ambiguity == "margin"
-    assert [reason_of(name) for name in ("relsim", "distance", abs)] == ["ambiguous", "outlier", "ambiguous"]
+    assert [reason_of(None, name) for name in ("relsim", "distance", abs)] == ["ambiguous", "outlier", "ambiguous"]
     with pytest.raises(ValueError, match=r"outlier_fraction of Combination must be in \[0, 1\), got 1"):
         Combination(outlier_fraction=1)
 

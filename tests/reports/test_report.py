@@ -83,7 +83,7 @@ def test_every_operating_point_is_counted_on_its_rows(wdbc, accepted_at):
 def test_outliers_stay_rejected_along_the_slider():
     certainty = np.linspace(0.1, 0.9, 30)
     reason = np.where(np.arange(30) == 29, "outlier", "")
-    accepted, _, fitted = operating_points(certainty, reason)
+    accepted, _, fitted = operating_points(certainty, reason, ("outlier",))
     assert accepted[0].all()
     assert not accepted[1:, 29].any()
     assert (accepted[fitted] == (reason == "")).all()

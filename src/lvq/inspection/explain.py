@@ -196,6 +196,10 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
         prototype; where another class is nearer, the sum of the contributions is negative, and so is the certainty
         without a `RejectClassifier`.
 
+    See Also
+    --------
+    lvq.nearest_cases : Known cases as the reason, for embeddings, whose features have no names.
+
     Examples
     --------
     >>> import pandas as pd

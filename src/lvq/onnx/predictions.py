@@ -210,7 +210,7 @@ class Predictions:
         return graph.node("Concat", *parts, axis=1)
 
     @cached_property
-    def _class_links(self) -> str:
+    def class_links(self) -> str:
         """Smallest H of each class; none is below that of the nearest."""
         graph = self.graph
         D = self._by_class("ReduceMin", self.distances)
@@ -220,7 +220,7 @@ class Predictions:
     @cached_property
     def _gap(self) -> tuple[str, str]:
         """For each class the smallest H of all others, and that less its own."""
-        graph, H = self.graph, self._class_links
+        graph, H = self.graph, self.class_links
         nearest = graph.is_class(graph.first("ArgMin", H), self.n_classes)
         rest = graph.node("Where", nearest, graph.number(np.inf), H)
         second = graph.reduce("ReduceMin", rest, keep=True)
@@ -243,7 +243,7 @@ class Predictions:
         if xi is not None:
             steep = graph.node("Mul", self._gap[1], graph.number(xi))
             return graph.node("Clip", steep, graph.number(-largest), graph.number(largest))
-        total = graph.node("Add", self._gap[0], self._class_links)
+        total = graph.node("Add", self._gap[0], self.class_links)
         safe = graph.node("Where", graph.node("Greater", total, graph.number(0)), total, graph.number(1))
         return graph.node("Div", self._gap[1], safe)
 
@@ -263,7 +263,7 @@ class Predictions:
         """-xi H/T of each class, less the largest of the row."""
         graph, xi, temperature = self.graph, self.model.decision.xi, self.model.decision.temperature
         assert xi is not None
-        behind = graph.node("Sub", self._class_links, graph.reduce("ReduceMin", self._class_links, keep=True))
+        behind = graph.node("Sub", self.class_links, graph.reduce("ReduceMin", self.class_links, keep=True))
         return graph.node("Mul", behind, graph.number(-xi / temperature))
 
     @cached_property

@@ -13,12 +13,16 @@ import numpy as np
 from lvq.model.metrics import LocalMetric
 from lvq.onnx.predictions import Predictions
 from lvq.rejection.classifier import RejectClassifier
-from lvq.rejection.scores import SampleFunction
+from lvq.rejection.scores import NoneOfThese, SampleFunction
 
 
 def _relsim(predictions: Predictions) -> str:
-    graph = predictions.graph
-    near, far = predictions.linked(predictions.near), predictions.linked(predictions.far)
+    return _relative(predictions, predictions.linked(predictions.far))
+
+
+def _relative(predictions: Predictions, far: str) -> str:
+    """Relative similarity of the winner and something at a distance."""
+    graph, near = predictions.graph, predictions.linked(predictions.near)
     total = graph.node("Add", near, far)
     safe = graph.node("Where", graph.node("Greater", total, graph.number(0)), total, graph.number(1))
     return graph.node("Div", graph.node("Sub", far, near), safe)
@@ -71,6 +75,25 @@ def _automatic(predictions: Predictions) -> str:
     return _relsim(predictions) if predictions.model.decision.xi is None else _probability(predictions)
 
 
+def _with_none(predictions: Predictions, distance: float) -> str:
+    """As `NoneOfThese`: the probability p becomes p/(1 + exp(-xi b)/Z), where Z is the sum of exp(-xi d)."""
+    graph, rule = predictions.graph, predictions.model.decision
+    if rule.xi is None:
+        far = predictions.linked(predictions.far)
+        return _relative(predictions, graph.node("Min", far, graph.number(distance)))
+    H = predictions.linked(predictions.distances) if rule.soft else predictions.class_links
+    xi = rule.xi if rule.soft else rule.xi / rule.temperature
+    nearest = graph.reduce("ReduceMin", H, keep=True)
+
+    def membership(gap: str) -> str:
+        return graph.node("Exp", graph.node("Mul", gap, graph.number(xi)))
+
+    total = graph.reduce("ReduceSum", membership(graph.node("Sub", nearest, H)), keep=True)
+    none = graph.node("Div", membership(graph.node("Sub", nearest, graph.number(distance))), total)
+    odds = graph.reduce("ReduceSum", graph.node("Add", none, graph.number(1)))
+    return graph.node("Div", _probability(predictions), odds)
+
+
 MEASURES: dict[str, Callable[[Predictions], str]] = {
     "auto": _automatic,
     "relsim": _relsim,
@@ -81,15 +104,19 @@ MEASURES: dict[str, Callable[[Predictions], str]] = {
 }
 
 
-def certainty(predictions: Predictions, measure: str | SampleFunction | None) -> str:
+def certainty(predictions: Predictions, measure: str | SampleFunction | NoneOfThese | None) -> str:
     """Certainty of each prediction by the name of a measure, (N,); NaN for rows that are not valid."""
-    if not isinstance(measure, str) or measure not in MEASURES:
+    if isinstance(measure, NoneOfThese):
+        values = _with_none(predictions, measure.distance)
+    elif not isinstance(measure, str) or measure not in MEASURES:
         raise ValueError(
             f"to_onnx supports the measures {', '.join(map(repr, MEASURES))}, not {measure!r}. Fit the "
             "RejectClassifier with one of these."
         )
+    else:
+        values = MEASURES[measure](predictions)
     graph = predictions.graph
-    return graph.node("Where", predictions.valid, MEASURES[measure](predictions), graph.number(np.nan))
+    return graph.node("Where", predictions.valid, values, graph.number(np.nan))
 
 
 def accepted(predictions: Predictions, model: RejectClassifier, values: str) -> str:

@@ -203,7 +203,9 @@ def _curve_and_point(
         return accuracy_reject_curve(certainty_of(estimator, X, measure or "auto"), correct), None
     check_is_fitted(reject)
     correct, reasons = reject.predict(inputs) == labels, reject.reason(inputs)
-    accepted, typical = reasons == "", reasons != "outlier"
+    accepted, typical = reasons == "", np.ones(len(labels), dtype=bool)
+    if reject.outlier_limits_ is not None:  # which no threshold on the certainty changes
+        typical = reasons != "outlier"
     if not typical.any():
         raise ValueError("AccuracyRejectDisplay needs samples that are not outliers, got only outliers in X.")
     point = (float(accepted.mean()), float(correct[accepted].mean())) if accepted.any() else None

@@ -11,7 +11,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,7 +23,7 @@ from sklearn.utils.validation import _check_method_params
 from lvq.rejection.coverage import coverage_point, outlier_limits
 from lvq.rejection.guarantee import Guarantee, GuaranteeError, certify, too_few
 from lvq.rejection.path import CellThresholds, OperatingPoint, ThresholdPath
-from lvq.rejection.scores import Combination, Predictions, cells_of, certainty_of
+from lvq.rejection.scores import Combination, NoneOfThese, Predictions, cells_of, certainty_of, mean_measure
 from lvq.rejection.thresholds import in_steps, local_thresholds, step_of
 from lvq.rejection.validation import BoolArray, FloatArray, IntArray, check_certainty
 from lvq.typing import Argument, CrossValidation, Fold, Labels, MatrixLike
@@ -133,18 +133,39 @@ def score(predictions: Predictions, measure: Combination, y: Labels) -> Scored:
     return Scored(certainty, typicality, correct, cells_of(predictions), predictions.predicted)
 
 
-def cross_fitted(estimator: BaseEstimator, given: BaseEstimator, cv: Folds, measure: Combination, data: Data) -> Scored:
+def calibrated(measure: Combination, estimator: BaseEstimator, data: Data, outliers: MatrixLike | None) -> Combination:
+    """The measure with what it takes from calibration samples and from outliers."""
+    if measure.ambiguity != "combined":
+        return measure
+    foreign = None if outliers is None else Predictions(estimator, outliers)
+    return replace(measure, ambiguity=NoneOfThese.calibrated(Predictions(estimator, data.X), data.y, foreign))
+
+
+def cross_fitted(
+    estimator: BaseEstimator,
+    given: BaseEstimator,
+    cv: Folds,
+    measure: Combination,
+    data: Data,
+    outliers: MatrixLike | None = None,
+) -> tuple[Scored, Combination]:
     """Every sample with weight as predicted by a model that was not trained on it; `given` is fitted in each fold.
 
     Certainties are those of the predicting `estimator` by `on_scale`, and so are cells: its nearest prototype of the
-    class that was predicted.
+    class that was predicted. The second result is the measure of the predicting estimator.
     """
     predictions, parts, numbers = Predictions(estimator, data.X), list[Scored](), np.arange(len(data.y))
-    final = score(predictions, measure, data.y)
+    folds, measures = list[tuple[IntArray, IntArray, Predictions]](), list[Combination]()
     for train, test, *fitted in _folds(cv, data):
         train, test = numbers[train], numbers[test][data.weighted[test]]
         made = fitted[0] if fitted else data.take(train).trained(given)
-        everyone = score(made if isinstance(made, Predictions) else Predictions(made, data.X), measure, data.y)
+        made_for_all = made if isinstance(made, Predictions) else Predictions(made, data.X)
+        folds.append((train, test, made_for_all))
+        measures.append(calibrated(measure, made_for_all.estimator, data.take(test), outliers))
+    own = mean_measure(measures)
+    final = score(predictions, own, data.y)
+    for (train, test, of_all), of_fold in zip(folds, measures):
+        everyone = score(of_all, of_fold, data.y)
         found, training = everyone.take(test), everyone.take(train)
         found = found._replace(
             certainty=on_scale(found.certainty, training.certainty, final.certainty),
@@ -153,7 +174,7 @@ def cross_fitted(estimator: BaseEstimator, given: BaseEstimator, cv: Folds, meas
         if predictions.found is not None:
             found = found._replace(cell=predictions.winner_for(found.predicted, test))
         parts.append(found)
-    return Scored(*(np.concatenate(columns) for columns in zip(*parts)))
+    return Scored(*(np.concatenate(columns) for columns in zip(*parts))), own
 
 
 def on_scale(certainty: FloatArray, training: FloatArray, final: FloatArray) -> FloatArray:

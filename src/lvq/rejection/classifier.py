@@ -35,6 +35,7 @@ from lvq.rejection.calibration import (
     Data,
     Folds,
     Thresholds,
+    calibrated,
     check_enough,
     cross_fitted,
     fit_thresholds,
@@ -88,8 +89,9 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     measure : str, Combination or callable, default="auto"
         The measure of certainty: "relsim", "boundary", "radius", "distance", "probability", "margin", or a function of
         (estimator, X). "auto" is "probability" for models with a steepness `xi` (LVQClassifier, MCE, LOGM) and for
-        other classifiers, "relsim" for the other models of this library. "combined", or a `Combination`, also rejects
-        outliers and distinguishes the two. See `lvq.rejection.scores`.
+        other classifiers, "relsim" for the other models of this library, and "combined" where `fit` gets `outliers`.
+        "combined" adds "none of these" to the classes, for models of this library. A `Combination` has thresholds of
+        their own for outliers. See `lvq.rejection.scores`.
     thresholds : {"global", "optimal", "greedy"}, default="global"
         One threshold for all samples; or one for each winning prototype of a model of this library, for each predicted
         class of other classifiers, by an optimal search or by the greedy one of Fischer et al. Local thresholds need
@@ -125,7 +127,8 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         Its classes.
     measure_ : Combination
-        The measure of certainty that the thresholds belong to, with "auto" replaced by what it means here.
+        The measure of certainty that the thresholds belong to, with "auto" replaced by what it means here, and
+        "combined" by a `NoneOfThese` with its distance.
     cells_ : {"prototype", "class"}
         What has a threshold of its own, unless one is used for all.
     point_ : OperatingPoint or CertifiedPoint
@@ -215,6 +218,7 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        outliers: MatrixLike | None = None,
         **fit_params: Argument,
     ) -> Self:
         """Fit the estimator, unless it is fitted already, and its thresholds.
@@ -235,6 +239,11 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             or left out of a fold. With `max_error` one drawn row of each group is tested, and the guarantee is stated
             for groups: a randomly chosen row of a new group. They are also given to an estimator whose `fit` has
             `groups`.
+        outliers : array-like of shape (n_outliers, n_features), optional
+            Inputs of no class, for ``measure="combined"``: they place "none of these" and train nothing. Without them
+            it is farther away than 95 % of the calibration samples are from their prototypes. The target still chooses
+            what is accepted, and `max_error` is about samples like those of calibration: nothing is guaranteed for
+            inputs of no class. `accept` of others of them shows how many pass.
         **fit_params : dict
             For the estimator's `fit`; arrays with an entry per sample are split as the samples are.
 
@@ -247,7 +256,7 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             self._validate_params()
             self._check_target()
             data = self._checked(X, y, sample_weight, groups, fit_params)
-            estimator, measure, found = self._calibrated(data, check_random_state(self.random_state))
+            estimator, measure, found = self._calibrated(data, outliers, check_random_state(self.random_state))
             fitted = {f"{name}_": value for name, value in vars(found).items()}
             cells = cell_kind(Predictions(estimator, None))
             fitted |= {"estimator_": estimator, "measure_": measure, "cells_": cells}
@@ -300,22 +309,39 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             for_fit = process_routing(self, "fit", **for_fit).estimator.fit
         return Data(X, labels, names, weighted, for_fit)
 
-    def _calibrated(self, data: Data, rng: np.random.RandomState) -> tuple[BaseEstimator, Combination, Thresholds]:
+    def _calibrated(
+        self, data: Data, outliers: MatrixLike | None, rng: np.random.RandomState
+    ) -> tuple[BaseEstimator, Combination, Thresholds]:
         """The predicting estimator, its measure of certainty, and its thresholds."""
         estimator, held_out = self._trained(data, rng)
-        measure = as_combination(self.measure).resolved(Predictions(estimator, None))
+        measure = self._measure(outliers).resolved(Predictions(estimator, None))
         testing, guarantees = None, list[Guarantee]()
         if held_out is None:
-            fitting = cross_fitted(estimator, self.estimator, self.cv, measure, data)
-        else:
+            fitting, measure = cross_fitted(estimator, self.estimator, self.cv, measure, data, outliers)
+        elif self.max_error is None:
+            measure = calibrated(measure, estimator, held_out, outliers)
             fitting = score(Predictions(estimator, held_out.X), measure, held_out.y)
-        if held_out is not None and self.max_error is not None:
+        else:
             for_path, for_tests = path_and_test_rows(held_out.groups, len(held_out.y), rng)
-            fitting, testing = fitting.take(for_path), fitting.take(for_tests)
+            # from the samples of the path alone: what depends on the testing samples would make the tests invalid
+            measure = calibrated(measure, estimator, held_out.take(for_path), outliers)
+            scored = score(Predictions(estimator, held_out.X), measure, held_out.y)
+            fitting, testing = scored.take(for_path), scored.take(for_tests)
             guarantees = self._guarantees(len(for_tests), data)
         target = next((name for name in TARGETS[:3] if getattr(self, name) is not None), None)
         wanted = ("min_coverage", 0.9) if target is None else (target, getattr(self, target))
         return estimator, measure, fit_thresholds(self.thresholds, wanted, guarantees, measure, fitting, testing)
+
+    def _measure(self, outliers: MatrixLike | None) -> Combination:
+        """The measure to calibrate; with outliers "auto" is "combined"."""
+        if outliers is None:
+            return as_combination(self.measure)
+        if not isinstance(self.measure, str) or self.measure not in ("auto", "combined"):
+            raise ValueError(
+                f"outliers of RejectClassifier.fit need measure='combined' or 'auto', got {self.measure!r}, which "
+                "takes nothing from them."
+            )
+        return as_combination("combined")
 
     def _trained(self, data: Data, rng: np.random.RandomState) -> tuple[BaseEstimator, Data | None]:
         """The predicting estimator, and the samples for calibration that it was not trained on; None with folds."""
@@ -456,8 +482,9 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         reason : str ndarray of shape (n_samples,)
-            "" for an accepted sample; "ambiguous" or "outlier" for one whose certainty is too low (of both "outlier");
-            "unseen cell" for one in a cell without calibration samples, where thresholds are local.
+            "" for an accepted sample; "ambiguous" or "outlier" for one whose certainty is too low (of both "outlier";
+            by "combined" where "none of these" is nearer than any second class); "unseen cell" for one in a cell
+            without calibration samples, where thresholds are local.
         """
         return self.reason_for(self.predictions(X))
 
@@ -490,7 +517,7 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         values, cell = self.certainty_for(predictions), cells_of(predictions)
         unseen = (positions(cell, self.point_.cells) < 0) & (self.point_.unseen == np.inf)
-        rejected = np.where(unseen, "unseen cell", reason_of(self.measure_.ambiguity))
+        rejected = np.where(unseen, "unseen cell", reason_of(predictions, self.measure_.ambiguity))
         reason = np.where(self.point_.accept(values, cell), "", rejected)
         if self.outlier_limits_ is not None:
             typicality = certainty_of(predictions, self.measure_.outlier)

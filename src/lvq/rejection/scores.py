@@ -9,7 +9,7 @@
 | "probability" | probability of the predicted class; the posterior of the soft models | any with predict_proba |
 | "margin" | score of the predicted class less the best other score | any with decision_function |
 | "auto" | see below | any |
-| "combined" | "auto" for ambiguity, and "distance" for outliers: see `Combination` | models of this library |
+| "combined" | as "auto", where "none of these" is one more class: see `NoneOfThese` | models of this library |
 
 A user's own measure is a function ``measure(estimator, X) -> certainty``; its attribute `reason`, "ambiguous" or
 "outlier", names what a low value means. d+ is the distance to the nearest prototype of the predicted class, the winner;
@@ -18,17 +18,21 @@ d- is the distance to the nearest prototype of all other classes. All measures u
 "auto" is "relsim" for models of this library with a cost of relative distances, and "probability" for those with a
 steepness xi (on the development pool its errors come first more often, `experiments/certainty_measures.py`); "margin"
 for a `CostClassifier`, what its choice saves; "probability", else "margin", for other classifiers.
+
+Probability finds mistakes and distance finds foreign inputs. "combined" finds both; it needs calibration samples, so it
+is for `RejectClassifier` alone. On tables it finds fewer mistakes than "probability", so it is not the default there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit, logsumexp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -38,13 +42,15 @@ from lvq.inspection.columns import model_inputs
 from lvq.model.metrics import SharedMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import require_complete
-from lvq.model.scores import Nearest, nearest, relative_similarity
+from lvq.model.scores import Nearest, class_distances, nearest, relative_similarity
 from lvq.rejection.validation import FloatArray, IntArray
 from lvq.typing import Labels, MatrixLike
 
 # a user's own measure or cells: of a fitted estimator and samples, one value for each sample
 SampleFunction: TypeAlias = Callable[[BaseEstimator, MatrixLike], ArrayLike]
 LARGEST = np.finfo(np.float64).max  # certainty where nothing limits it; a certainty is finite
+KNOWN = 0.95  # fraction of the calibration samples that are nearer to a prototype than "none of these"
+PLACES = 65  # distances of "none of these" that are compared where there are outliers
 
 
 class Predictions:
@@ -223,6 +229,100 @@ MEASURES: dict[str, Measure] = {
 
 
 @dataclass(frozen=True)
+class NoneOfThese:
+    """Certainty of the predicted class where "none of these" is one more class, at one distance from every sample.
+
+    For models with a steepness xi it is the probability of the predicted class times the probability that the sample is
+    of a known class, ``Z/(Z + exp(-xi b))`` where Z is the sum of exp(-xi d) over the known classes. For models of
+    relative distances it is the relative similarity, where "none of these" is a rival at distance b. Near prototypes
+    both are what they are without it; far from all they fall with the distance.
+
+    Parameters
+    ----------
+    distance : float
+        The distance b, after the kernel.
+
+    Examples
+    --------
+    >>> from lvq import GLVQ
+    >>> model = GLVQ(init=[[0.0], [4.0]]).fit([[0], [4]], ["left", "right"])
+    >>> NoneOfThese(4.0).certainty(Predictions(model, [[0.0], [1.0], [-2.0], [-6.0]]))
+    array([ 1. ,  0.6,  0. , -0.8])
+    """
+
+    distance: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.distance < np.inf:
+            raise ValueError(f"distance of NoneOfThese must be finite and not negative, got {self.distance!r}.")
+
+    @classmethod
+    def calibrated(cls, known: Predictions, y: Labels, outliers: Predictions | None) -> NoneOfThese:
+        """The distance that 95 % of the known samples are nearer than; with outliers the one that finds most.
+
+        That is the one with the largest sum of two areas under the ROC curve: of known samples against outliers, and
+        of correct predictions against mistakes.
+        """
+        _refuse_without_distances(known)
+        near = known.model.link.value(known.nearest.winner_distance).astype(np.float64)
+        usual = float(np.quantile(near, KNOWN))
+        if outliers is None:
+            return cls(usual)
+        far = known.model.link.value(outliers.nearest.winner_distance).astype(np.float64)
+        places = np.quantile(np.concatenate((near, far)), np.linspace(0, 1, PLACES))
+        candidates = [cls(float(place)) for place in (usual, *np.unique(places))]
+        return max(candidates, key=lambda one: one._found(known, known.predicted == y, outliers))
+
+    def _found(self, known: Predictions, correct: np.ndarray, outliers: Predictions) -> float:
+        """Sum of the areas under the ROC curve for outliers and for mistakes."""
+        from sklearn.metrics import roc_auc_score  # slow to import
+
+        inside, outside = self.certainty(known), self.certainty(outliers)
+        is_known = np.repeat([True, False], [len(inside), len(outside)])
+        area = float(roc_auc_score(is_known, np.concatenate((inside, outside))))
+        return area + (float(roc_auc_score(correct, inside)) if 0 < correct.sum() < len(correct) else 0.0)
+
+    def certainty(self, predictions: Predictions) -> FloatArray:
+        """The certainty of predictions."""
+        model = predictions.model
+        if model.decision.xi is not None:
+            return _probability(predictions) * expit(_log_odds(predictions, self.distance))
+        found = predictions.nearest
+        rival = np.minimum(model.link.value(found.rival_distance), self.distance)
+        return relative_similarity(model.link.value(found.winner_distance), rival)
+
+    def reason(self, predictions: Predictions) -> np.ndarray:
+        """Why a sample is rejected, if it is: "outlier" where none of these is a nearer rival than any class."""
+        rival = predictions.model.link.value(predictions.nearest.rival_distance)
+        return np.where(rival > self.distance, "outlier", "ambiguous")
+
+
+def _log_odds(predictions: Predictions, distance: float) -> FloatArray:
+    """Log-odds of a known class against none of these."""
+    model = predictions.model
+    rule, H = model.decision, model.link.value(predictions.distances).astype(np.float64)
+    assert rule.xi is not None
+    if not rule.soft:
+        H = class_distances(H, model.labels, len(model.classes))
+    steepness = rule.xi if rule.soft else rule.xi / rule.temperature
+    return steepness * distance + logsumexp(-steepness * H, axis=1)
+
+
+def _refuse_without_distances(predictions: Predictions) -> None:
+    """Raise a ValueError where "combined" has no meaning."""
+    if predictions.by_cost:
+        raise ValueError(
+            "measure='combined' joins probabilities and distances, and a CostClassifier is judged by the cost that it "
+            "saves; use measure=Combination()."
+        )
+    if predictions.found is None:
+        raise ValueError(
+            "measure='combined' needs distances of a model of this library, or a Pipeline that ends in one, got "
+            f"{type(predictions.estimator).__name__}; use measure='probability' or 'margin', or your own function."
+        )
+
+
+@dataclass(frozen=True)
 class Combination:
     """Two measures, for ambiguous samples and for outliers, each with its own thresholds and reason for rejection.
 
@@ -232,7 +332,7 @@ class Combination:
 
     Parameters
     ----------
-    ambiguity : str or callable, default="auto"
+    ambiguity : str, callable or NoneOfThese, default="auto"
         The measure whose thresholds are fitted.
     outlier : str or callable, default="distance"
         The measure that is low for outliers; None for no outlier test.
@@ -251,7 +351,7 @@ class Combination:
     array(['', 'outlier'], dtype='<U11')
     """
 
-    ambiguity: str | SampleFunction = "auto"
+    ambiguity: str | SampleFunction | NoneOfThese = "auto"
     outlier: str | SampleFunction | None = "distance"
     outlier_fraction: float = 0.01
 
@@ -264,26 +364,36 @@ class Combination:
         return replace(self, ambiguity=auto_measure(predictions)) if self.ambiguity == "auto" else self
 
 
+def mean_measure(measures: Sequence[Combination]) -> Combination:
+    """The measure of the predicting model, given those of the folds' models."""
+    own = [each.ambiguity.distance for each in measures if isinstance(each.ambiguity, NoneOfThese)]
+    return replace(measures[0], ambiguity=NoneOfThese(float(np.mean(own)))) if own else measures[0]
+
+
 def as_combination(measure: str | SampleFunction | Combination) -> Combination:
     """Any `measure` parameter as a combination; a single measure has no outlier test."""
-    if isinstance(measure, Combination):
-        return measure
-    return Combination() if measure == "combined" else Combination(measure, None)
+    return measure if isinstance(measure, Combination) else Combination(measure, None)
 
 
-def reason_of(measure: str | SampleFunction) -> str:
-    """The reason for rejection that a low value of a measure means: "ambiguous" or "outlier"."""
+def reason_of(predictions: Predictions, measure: str | SampleFunction | NoneOfThese) -> str | np.ndarray:
+    """The reason for rejection that a low value of a measure means, "ambiguous" or "outlier", for all or for each."""
+    if isinstance(measure, NoneOfThese):
+        return measure.reason(predictions)
     return MEASURES[measure].reason if isinstance(measure, str) else getattr(measure, "reason", "ambiguous")
 
 
-def certainty_of(predictions: Predictions, measure: str | SampleFunction | None) -> FloatArray:
+def certainty_of(predictions: Predictions, measure: str | SampleFunction | NoneOfThese | None) -> FloatArray:
     """Certainty of predictions by a measure: a name, or a function of estimator and samples; else ValueError."""
-    if isinstance(measure, str):
+    if isinstance(measure, NoneOfThese):
+        given: ArrayLike = measure.certainty(predictions)
+    elif isinstance(measure, str):
         measure = auto_measure(predictions) if measure == "auto" else measure
         if measure not in MEASURES:
             names = ", ".join(map(repr, ("auto", *MEASURES)))
-            raise ValueError(f"measure must be one of {names}, 'combined', or a function, got {measure!r}.")
-        given: ArrayLike = MEASURES[measure].certainty(predictions)
+            raise ValueError(
+                f"measure must be one of {names}, or a function, got {measure!r}; 'combined' is for RejectClassifier."
+            )
+        given = MEASURES[measure].certainty(predictions)
     elif callable(measure):
         given = measure(predictions.estimator, predictions.X)
     else:

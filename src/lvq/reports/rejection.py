@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,7 +21,6 @@ from lvq.reports.metrics import Bools, Codes, Floats
 MAX_POINTS = 101
 MAX_CONFUSION_CLASSES = 20  # with more classes there is no confusion matrix
 MIN_ACCEPTED = 10  # accepted samples below which an accuracy is not meaningful
-STAYS = ("outlier", "unknown category")  # reasons that do not depend on the threshold
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class OperatingPoints(NamedTuple):
     fitted: int
 
 
-def operating_points(certainty: Floats, reason: np.ndarray) -> OperatingPoints:
-    """The operating points of the slider.
+def operating_points(certainty: Floats, reason: np.ndarray, stays: Sequence[str] = ()) -> OperatingPoints:
+    """The operating points of the slider; `stays` are reasons that do not depend on the threshold.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def operating_points(certainty: Floats, reason: np.ndarray) -> OperatingPoints:
     (array([3, 2, 1]), [None, 0.7, 0.9], 1)
     """
     fewest = max(1, min(MIN_ACCEPTED, len(certainty) // 3), len(certainty) // 100)
-    typical, own = ~np.isin(reason, STAYS), reason == ""
+    typical, own = ~np.isin(reason, stays), reason == ""
     places = np.linspace(0, len(certainty) - fewest, MAX_POINTS).astype(np.intp)
     levels: list[float] = np.unique(np.sort(certainty)[places]).tolist()
     masks: dict[bytes, float | None] = {((certainty >= level) & typical).tobytes(): level for level in reversed(levels)}

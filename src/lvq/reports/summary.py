@@ -225,7 +225,8 @@ class Report:
         )
         card, numbers = parts.model_card(model, columns.found), columns.numbers(X, held_out.inputs)
         curves = parts.curves_of(held_out, numbers, importances)
-        rows, points = stratified(held_out.y, MAX_POINTS), operating_points(held_out.certainty, held_out.reason)
+        rows = stratified(held_out.y, MAX_POINTS)
+        points = operating_points(held_out.certainty, held_out.reason, held_out.stays)
         return cls(
             name=card.kind if context.title is None else context.title,
             data=_data(held_out, y_train, context),

@@ -1,0 +1,144 @@
+"""measure="combined": "none of these" as one more class, at one distance from every sample."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import ShuffleSplit
+
+from lvq import GLVQ, RSLVQ, LVQClassifier
+from lvq.rejection import Combination, CostClassifier, RejectClassifier
+from lvq.rejection.scores import NoneOfThese, Predictions
+from tests.rejection.populations import QUICK, draw
+
+PLAIN = {"cost": "cross_entropy", "relevance": None, "random_state": 0}
+MODELS = {
+    "probability": LVQClassifier(n_prototypes=2, **PLAIN),
+    "kernel": LVQClassifier(kernel="cauchy", **PLAIN),
+    "posterior": RSLVQ(n_prototypes=2, **QUICK),
+    "relative": GLVQ(n_prototypes=2, **QUICK),
+}
+
+
+def foreign(n_samples, seed):
+    """Samples of no class, on the side that no class is on."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n_samples, 4)) + np.array([-2.5, -2.5, -2.5, 0])
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def fitted(request):
+    X, y = draw(600)
+    return MODELS[request.param].fit(X, y)
+
+
+def test_the_certainty_is_that_of_one_more_class(fitted):
+    """As if a further prototype of a class of its own were at the same distance from every sample."""
+    X, b = np.concatenate((draw(200, 1)[0], foreign(50, 1))), 2.0
+    made = Predictions(fitted, X)
+    model, rule = fitted.model_, fitted.model_.decision
+    H = np.column_stack((model.link.value(made.distances), np.full(len(X), b)))
+    labels = np.append(model.labels, len(model.classes))
+    own = np.searchsorted(model.classes, made.predicted)
+    if rule.xi is None:
+        near = np.where(labels == own[:, None], H, np.inf).min(axis=1)
+        far = np.where(labels == own[:, None], np.inf, H).min(axis=1)
+        expected = (far - near) / (far + near)
+    else:
+        table = np.exp(-rule.xi / (1 if rule.soft else rule.temperature) * H)
+        by_class = [table[:, labels == c] for c in range(labels[-1] + 1)]
+        by_class = np.column_stack([part.sum(1) if rule.soft else part.max(1) for part in by_class])
+        expected = by_class[np.arange(len(X)), own] / by_class.sum(axis=1)
+    np.testing.assert_allclose(NoneOfThese(b).certainty(made), expected, rtol=1e-6, atol=1e-12)
+    farther = NoneOfThese(2 * b).certainty(made)
+    assert (farther >= NoneOfThese(b).certainty(made) - 1e-12).all()
+
+
+def test_it_finds_foreign_inputs_and_mistakes(fitted):
+    X, y = draw(1000, 1)
+    both = RejectClassifier(fitted, cv="prefit", measure="combined").fit(X, y)
+    usual = RejectClassifier(fitted, cv="prefit").fit(X, y)
+    X_test, y_test = draw(3000, 2)
+    strange, correct = foreign(1000, 2), fitted.predict(X_test) == y_test
+
+    def separates(first, second):
+        return roc_auc_score(np.repeat([1, 0], [len(first), len(second)]), np.concatenate((first, second)))
+
+    inside = both.certainty(X_test)
+    assert separates(inside, both.certainty(strange)) > separates(usual.certainty(X_test), usual.certainty(strange))
+    distance = Predictions(fitted, X_test).nearest.winner_distance
+    assert roc_auc_score(correct, inside) > roc_auc_score(correct, -distance)
+    assert abs(both.coverage(X_test) - 0.9) < 0.04
+    assert both.coverage(strange) < usual.coverage(strange)
+    far = X_test + 100 * (X_test - X_test.mean(axis=0))
+    assert set(both.reason(far)) == {"outlier"}
+    assert set(both.reason(fitted.prototypes_)) == {""}
+    assert "ambiguous" in both.reason(X_test)
+
+
+def test_outliers_place_none_of_these(fitted):
+    """Where both tasks together are done best, among quantiles of the distances."""
+    X, y = draw(1000, 1)
+    strange = foreign(200, 3)
+    model = RejectClassifier(fitted, cv="prefit").fit(X, y, outliers=strange)
+    made, outliers, correct = Predictions(fitted, X), Predictions(fitted, strange), fitted.predict(X) == y
+
+    def areas(one):
+        inside = one.certainty(made)
+        both = np.concatenate((inside, one.certainty(outliers)))
+        return roc_auc_score(np.arange(1200) < 1000, both) + roc_auc_score(correct, inside)
+
+    own = model.measure_.ambiguity
+    winning = np.concatenate([each.nearest.winner_distance for each in (made, outliers)])
+    others = np.quantile(fitted.model_.link.value(winning), [0, 0.25, 0.5, 0.75, 1])
+    assert areas(own) >= max(areas(NoneOfThese(float(place))) for place in others)
+    assert areas(own) >= areas(NoneOfThese.calibrated(made, y, None))
+    assert abs(model.coverage(draw(3000, 2)[0]) - 0.9) < 0.04
+
+
+def test_outliers_train_nothing():
+    X, y = draw(300)
+    model = RejectClassifier(GLVQ(**QUICK), cv=0.3).fit(X, y)
+    other = RejectClassifier(GLVQ(**QUICK), cv=0.3).fit(X, y, outliers=foreign(40, 3))
+    np.testing.assert_array_equal(model.estimator_.prototypes_, other.estimator_.prototypes_)
+
+
+def test_folds_have_distances_of_their_own():
+    """A model that measures in other units in each fold gets the same decisions."""
+    X, y = draw(600)
+    folds = list(ShuffleSplit(3, test_size=0.3, random_state=0).split(X))
+    model = RejectClassifier(LVQClassifier(**PLAIN), measure="combined", cv=folds, min_coverage=0.8).fit(X, y)
+    assert abs(model.coverage(draw(3000, 2)[0]) - 0.8) < 0.05
+    within = [LVQClassifier(**PLAIN).fit(X[train], y[train]) for train, _ in folds]
+    own = [
+        NoneOfThese.calibrated(Predictions(one, X[test]), y[test], None).distance
+        for one, (_, test) in zip(within, folds)
+    ]
+    assert model.measure_.ambiguity.distance == pytest.approx(np.mean(own))
+
+
+def test_the_tests_of_a_guarantee_place_nothing():
+    """Other testing samples, the same path samples: the same distance."""
+    X, y = draw(2000)
+    model = GLVQ(**QUICK).fit(*draw(300, 1))
+    path = RejectClassifier(model, cv="prefit", measure="combined", max_error=0.2).fit(X, y)
+    b = path.measure_.ambiguity.distance
+    rows = np.random.RandomState(0).permutation(2000)[:500]
+    made = Predictions(model, X[rows])
+    assert b == pytest.approx(np.quantile(made.nearest.winner_distance, 0.95))
+
+
+def test_refused():
+    X, y = draw(100)
+    with pytest.raises(ValueError, match=r"'combined' needs distances of a model of this library.* LogisticRegression"):
+        RejectClassifier(LogisticRegression(), measure="combined").fit(X, y)
+    with pytest.raises(
+        ValueError, match=r"outliers of RejectClassifier.fit need measure='combined' or 'auto', got 'rel"
+    ):
+        RejectClassifier(GLVQ(**QUICK), measure="relsim").fit(X, y, outliers=X)
+    with pytest.raises(ValueError, match=r"outliers of RejectClassifier.fit need .* got Combination"):
+        RejectClassifier(GLVQ(**QUICK), measure=Combination()).fit(X, y, outliers=X)
+    with pytest.raises(ValueError, match=r"CostClassifier is judged by .*use measure=Combination\(\)"):
+        RejectClassifier(CostClassifier(GLVQ(**QUICK), {"cat:dog": 5}), measure="combined").fit(X, y)
+    with pytest.raises(ValueError, match="distance of NoneOfThese must be finite and not negative, got nan"):
+        NoneOfThese(np.nan)
