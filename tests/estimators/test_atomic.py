@@ -21,7 +21,7 @@ from lvq.solvers.adam import Adam
 PACKAGE = str(Path(lvq.__file__).parent)
 SEARCH = {
     "cv": 2,
-    "candidates": [{"n_prototypes": 1, "relevance__ridge": ridge} for ridge in (0.01, 0.003, 0.001, 0.0003)],
+    "candidates": [{"n_prototypes": 1, "relevance": Matrix(ridge=ridge)} for ridge in (0.01, 0.003, 0.001, 0.0003)],
     "random_state": 0,
 }
 DEFAULTS = [part(random_state=0, max_iter=3) for name, part in estimator_types().items() if name != "LVQClassifierCV"]

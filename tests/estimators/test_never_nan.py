@@ -228,5 +228,5 @@ def test_batch(drawn, data):
 @pytest.mark.parametrize("cls", ONLINE)
 def test_every_parameter_is_drawn(cls):
     """What is not drawn: output, and what has tests of its own."""
-    left_out = {"warm_start", "verbose", "missing", "cost_matrix"}
+    left_out = {"warm_start", "verbose", "missing", "cost_matrix", "metric"}
     assert set(cls().get_params(deep=False)) - left_out == set(ONLINE[cls])

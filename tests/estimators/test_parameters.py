@@ -35,7 +35,7 @@ from lvq.solvers.online import Online
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SHARED = [
     *[("init", "middle"), ("kernel", "gauss"), ("kernel", 3), ("solver", "sgd"), ("solver", Matrix())],
-    *[("max_iter", 0), ("max_iter", 1.5), ("class_weight", "even"), ("random_state", "seed"), ("missing", "drop")],
+    *[("max_iter", -1), ("max_iter", 1.5), ("class_weight", "even"), ("random_state", "seed"), ("missing", "drop")],
     *[("warm_start", "yes"), ("verbose", "loud"), ("n_prototypes", 0), ("n_prototypes", "many"), ("relevance", 3)],
 ]
 

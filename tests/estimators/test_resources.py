@@ -45,7 +45,7 @@ def two_threads():
         LVQClassifier(max_iter=3),
         GMLVQ(solver="adam", max_iter=2),
         GLVQ(solver="online", n_prototypes=2, max_iter=2),
-        LVQClassifierCV(estimator=LVQClassifier(max_iter=2), cv=2, candidates=[{"relevance__ridge": 0.01}]),
+        LVQClassifierCV(estimator=LVQClassifier(max_iter=2), cv=2, candidates=[{"relevance": Matrix(ridge=0.01)}]),
     ],
     ids=lambda model: f"{type(model).__name__}-{model.get_params().get('solver')}",
 )
@@ -111,6 +111,7 @@ def large():
     return rng.normal(size=(200_000, 2)), rng.normal(size=(200, 2)), np.repeat([0, 1], 100)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("model", [LVQ1(), GMLVQ(solver="online"), RSLVQ(decision="posterior")], ids=repr)
 def test_predictions_hold_blocks_of_distances(model, large):
     X, W, labels = large

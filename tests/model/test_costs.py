@@ -119,8 +119,8 @@ def test_margins_too_large_for_a_naive_exponential(gap):
         (LOGMCost(xi=2.0), max(2 * gap, 0.0), 2.0 * (gap > 0)),
         (SNPCCost(xi=2.0), float(gap > 0), 0.0),
         (RSLVQCost(xi=2.0), max(2 * gap, 0.0), 2.0 * (gap > 0)),
-        (CrossEntropyCost(xi=2.0), max(2 * gap, 0.0), 2.0 * (gap > 0)),
-        (CrossEntropyCost(xi=2.0, cost_matrix=np.eye(2)), 0.0, 0.0),
+        (CrossEntropyCost(alpha=0.0, xi=2.0), max(2 * gap, 0.0), 2.0 * (gap > 0)),
+        (CrossEntropyCost(alpha=0.0, xi=2.0, cost_matrix=np.eye(2)), 0.0, 0.0),
     ):
         found, derivatives = cost.value_and_derivative(H, y, labels)
         np.testing.assert_allclose(found, value, atol=1e-15)
@@ -164,17 +164,19 @@ def test_the_cross_entropy_of_two_classes_is_logm(costs, seed):
 def test_the_cross_entropy_bounds_the_cost_of_the_prediction(seed):
     rng = np.random.default_rng(seed)
     H, y = rng.uniform(0, 4, (50, 6)), rng.integers(0, 3, 50)
-    value, _ = CrossEntropyCost(xi=1.1, cost_matrix=COST_MATRIX).value_and_derivative(H, y, LABELS)
+    value, _ = CrossEntropyCost(alpha=0.0, xi=1.1, cost_matrix=COST_MATRIX).value_and_derivative(H, y, LABELS)
     paid = np.where(LABELS[H.argmin(axis=1)] == y, 0, COST_MATRIX[y, LABELS[H.argmin(axis=1)]])
     assert (value >= np.log(2) * paid - 1e-12).all()
-    plain, _ = CrossEntropyCost(xi=1.1).value_and_derivative(H, y, LABELS)
-    equal, _ = CrossEntropyCost(xi=1.1, cost_matrix=np.full((3, 3), 4.0)).value_and_derivative(H, y, LABELS)
+    plain, _ = CrossEntropyCost(alpha=0.0, xi=1.1).value_and_derivative(H, y, LABELS)
+    equal, _ = CrossEntropyCost(alpha=0.0, xi=1.1, cost_matrix=np.full((3, 3), 4.0)).value_and_derivative(H, y, LABELS)
     np.testing.assert_allclose(equal, 4 * plain, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("labels", "nearest"), [([0, 0, 1, 1], [0, 2]), ([0, 0, 0, 1], [0, 3])], ids=["equal", "not"])
 def test_the_cross_entropy_touches_the_first_of_equally_near_prototypes(labels, nearest):
-    _, derivatives = CrossEntropyCost(xi=1.0).value_and_derivative(np.ones((1, 4)), np.array([1]), np.array(labels))
+    _, derivatives = CrossEntropyCost(alpha=0.0, xi=1.0).value_and_derivative(
+        np.ones((1, 4)), np.array([1]), np.array(labels)
+    )
     assert np.flatnonzero(derivatives.value[0]).tolist() == nearest
 
 

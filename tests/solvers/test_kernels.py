@@ -68,7 +68,7 @@ SOFT = {
     "snpc alpha": (SNPCCost(alpha=0.2, xi=0.6), {"cost": "snpc", "xi": 0.6, "alpha": 0.2}, {}),
     "rslvq": (RSLVQCost(xi=0.6), {"cost": "rslvq", "xi": 0.6}, {}),
     "rslvq alpha": (RSLVQCost(alpha=0.2, xi=0.6), {"cost": "rslvq", "xi": 0.6, "alpha": 0.2}, {}),
-    "cross entropy": (CrossEntropyCost(xi=0.6), {"cost": "cross_entropy", "xi": 0.6}, {}),
+    "cross entropy": (CrossEntropyCost(alpha=0.0, xi=0.6), {"cost": "cross_entropy", "xi": 0.6}, {}),
     "cross entropy alpha": (
         CrossEntropyCost(alpha=0.2, xi=0.6),
         {"cost": "cross_entropy", "xi": 0.6, "alpha": 0.2},

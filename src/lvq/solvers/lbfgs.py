@@ -29,6 +29,7 @@ HESSIAN_PAIRS = 10  # pairs of steps and gradients that the approximation of the
 FEW_PAIRS, MANY = 4, 100_000  # and with so many parameters, where on a GPU SciPy would take longer than an evaluation
 MAX_RUNS = 2  # of L-BFGS
 ADAM_STEPS, ADAM_RATE = 30, 0.1  # steps of Adam between two runs, and their first rate
+CALM = 1e-3  # of 25 plain fits with one prototype per class that ended at smaller gradients no other run gained 1e-4
 PATIENCE = 10  # iterations after which a second run must be better than the first
 ROUGH = 30  # times the tolerance at which a first run stops if another one follows
 TOL, LARGE_TOL = 1e-5, 1e-4  # where to stop, and where on large data
@@ -115,11 +116,14 @@ def train(
         if tol is None:
             incomplete = isinstance(problem.objective.metric, Observed)  # distances with errors by chance
             tol = INCOMPLETE_TOL if incomplete else LARGE_TOL if large else TOL
-        second = max_runs > 1 and _stalls(problem)
-        rough = ROUGH if second and not isinstance(problem.relevance, Matrix) else 1
+        one_each, matrix = _one_each(problem), isinstance(problem.relevance, Matrix)
+        second = max_runs > 1 and isinstance(problem.objective.cost, MarginCost) and not (one_each and matrix)
+        one_each = one_each and not isinstance(problem.relevance, Weights)  # which can be caught at 0
+        rough = 1 if matrix or one_each or not second else ROUGH
         best = _minimise(function, free, most - len(history), rough * tol, np.inf, history, report)
         converged = best.converged
-        if second and converged:
+        calm = one_each and best.largest <= CALM * max(1.0, abs(best.value))
+        if second and converged and not calm:
             start = _adam_steps(function, best.free)
             other = _minimise(function, start, most - len(history), tol, best.value, history, report)
             best, converged = min(best, other, key=lambda run: run.value), other.converged
@@ -127,15 +131,10 @@ def train(
     return Result(problem.params(best.free), len(history), history, converged)
 
 
-def _stalls(problem: Problem) -> bool:
-    """Whether a run can end at a kink that steps of Adam pass: prototypes of a class can have better places behind it.
-
-    So can relevances of features that are caught at 0. The cross-entropy has one run: a second one of three prototypes
-    per class lowered the objective by 0 to 5 % on five sets, and left the log-loss of other samples as it was.
-    """
+def _one_each(problem: Problem) -> bool:
+    """Whether each class has one prototype: several have better places behind kinks, which steps of Adam pass."""
     labels = as_numpy(problem.objective.labels)
-    several = len(np.unique(labels)) < len(labels)
-    return isinstance(problem.objective.cost, MarginCost) and (several or isinstance(problem.relevance, Weights))
+    return len(np.unique(labels)) == len(labels)
 
 
 def is_large(params: Params, samples: ArraySamples) -> bool:
@@ -172,10 +171,11 @@ def _better(problem: Problem, samples: ArraySamples, before: Params, after: Para
 
 
 class Minimum(NamedTuple):
-    """Where a run ended, its value, and whether it converged."""
+    """Where a run ended, its value, the largest entry of the gradient there, and whether it converged."""
 
     free: Params
     value: float
+    largest: float
     converged: bool
 
 
@@ -184,7 +184,7 @@ def _minimise(
 ) -> Minimum:
     """One run of L-BFGS, given up if it is not below the lowest value so far in time."""
     if max_iter < 1:
-        return Minimum(start, np.inf, False)
+        return Minimum(start, np.inf, np.inf, False)
     before = len(history)
 
     def flat(vector: np.ndarray) -> tuple[float, np.ndarray]:
@@ -204,7 +204,7 @@ def _minimise(
     found = minimize(flat, vector, jac=True, method="L-BFGS-B", callback=callback, options=options)
     if not history:  # converged before the first step
         history.append(float(found.fun))
-    return Minimum(unravel(found.x, start), float(found.fun), found.status != 1)
+    return Minimum(unravel(found.x, start), float(found.fun), float(np.abs(found.jac).max()), found.status != 1)
 
 
 def _adam_steps(function: Function, free: Params) -> Params:

@@ -17,7 +17,7 @@ from lvq.model.links import Link
 from lvq.model.metrics import Metric
 from lvq.model.objective import Params
 from lvq.model.relevance import DataScale, Fisher, FisherNeighbours, Matrix, Relevance
-from lvq.model.rows import beside, like, namespace, wide
+from lvq.model.rows import beside, like, namespace, row_squares, wide
 from lvq.model.samples import ArraySamples, Block, FeatureMoments
 from lvq.model.scores import mean_apart
 
@@ -65,6 +65,8 @@ def spread_of(metric: Metric, params: Params, samples: ArraySamples, link: Link 
     by_metric, by_link, total = some.reduce(partial(_spread, metric, params, link), rows).tolist()
     step, linked = by_metric / total, by_link / total
     W, R = params[:2]
+    if R is None and linked > 0 and step > 4 * COINCIDE * float(row_squares(W).max()):  # no copy of large prototypes
+        return Units(step, linked, total)
     apart = PART_APART * mean_apart(metric.prepare(W, R).distances(W[:MOST_APART])[0])
     if step > COINCIDE * apart and linked > 0:
         return Units(step, linked, total)
