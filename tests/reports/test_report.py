@@ -355,3 +355,17 @@ def test_models_without_evidence_have_contributions(wdbc):
     assert wdbc.report.effects is None
     assert wdbc.report.explanations.least_certain[0].log_odds is None
     assert "Values and evidence" not in render(wdbc.report)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("form", ["plain", "additive"])
+def test_a_page_of_ordered_features_without_a_matrix(form, tmp_path):
+    """Curves along the features, and no Lambda beside them."""
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    smooth = rng.normal(size=(120, 90)).cumsum(axis=1) + y[:, None]
+    X = pd.DataFrame(smooth, columns=[f"{850 + 2 * k} nm" for k in range(90)])
+    model = LVQClassifier(form=form, max_iter=5, calibration=None, random_state=0)
+    found = lvq.report(make_pipeline(StandardScaler(), model).fit(X, y), X, y, tmp_path / "page.html")
+    assert found.curves is not None
+    assert found.curves.matrix is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -63,7 +64,9 @@ def _convert_linear(scope: Scope, operator: Operator, container: ModelComponentC
     centre = np.reshape(getattr(step, "mean_", np.zeros(step.n_features_in_)), (1, -1))
     centred = graph.node("Sub", operator.inputs[0].full_name, graph.constant(centre))
     product = graph.node("MatMul", centred, graph.constant(dense(linear_map(step)).T))
-    moved = graph.node("Add", product, graph.constant(step.transform(centre)))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        moved = graph.node("Add", product, graph.constant(step.transform(centre)))
     graph.name_output(moved, operator.outputs[0].full_name)
 
 
