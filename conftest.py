@@ -17,12 +17,12 @@ collect_ignore = [] if find_spec("torch") and find_spec("triton") else ["src/lvq
 if not find_spec("torch"):
     collect_ignore += ["src/lvq/torch.py"]
 if not find_spec("matplotlib"):
-    drawn = ("__init__", "curves", "matrix", "projection", "prototypes", "relevance")
+    drawn = ("__init__", "curves", "effects", "evidence", "matrix", "projection", "prototypes", "relevance")
     collect_ignore += [f"src/lvq/plots/{name}.py" for name in drawn]
     collect_ignore += ["tests/experiments"]  # a run without its figures is not a whole one
 
 if not (find_spec("typer") and find_spec("rich")):
-    collect_ignore += [f"src/lvq/cli/{name}.py" for name in ("app", "options", "results", "running", "showing")]
+    collect_ignore += [f"src/lvq/cli/{name}.py" for name in ("app", "console", "options")]
 if not (find_spec("onnx") and find_spec("skl2onnx")):
     collect_ignore += ["src/lvq/onnx/converters.py", "src/lvq/onnx/export.py"]
 
