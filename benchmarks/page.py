@@ -19,9 +19,9 @@ are medians, with quartiles in brackets where they differ. "One thread" means CP
 ELSEWHERE = "Long tables, versions and commits are in `benchmarks/results/tables.md`."
 LONGEST = 18  # lines of a table of the page
 
-EXPLANATION = """A fit is judged by the worst of all models, against the fastest LVQ library. Our time is the time to reach
-that library's training objective and its test accuracy less a standard error; the ratio over whole fits is given beside
-it. A library that was stopped counts with the time at which it was stopped, or the goal is "not decided"."""
+EXPLANATION = """A fit is judged by the worst of all models, against the fastest LVQ library. Our time is the time to
+reach that library's training objective and its test accuracy less a standard error; the ratio over whole fits is given
+beside it. A library that was stopped counts with the time at which it was stopped, or the goal is "not decided"."""
 
 
 def write(results: pathlib.Path = FOLDER, docs: pathlib.Path = ROOT / "docs") -> pathlib.Path:

@@ -14,6 +14,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from typing import Any
 
 from experiments.output import ROOT, number, origin, replace_text
@@ -26,10 +27,11 @@ MARKS = {"short": " ↓", "better": " ↑"}
 
 HEAD = """# The papers, reproduced
 
-Published results beside those of this library, made from `experiments/results/` by `python -m experiments.reproduction`.
-Cells are mean accuracies in percent on samples not used for training, with the published number in brackets. With
-se = std / sqrt(runs) on both sides, a row is "reproduced" if the means differ by at most 2 sqrt(se² + se²) + 0.5 points;
-otherwise it is better (↑) or short (↓). A single test set counts with its binomial error."""
+Published results beside those of this library, made from `experiments/results/` by
+`python -m experiments.reproduction`. Cells are mean accuracies in percent on samples not used for training, with the
+published number in brackets. With se = std / sqrt(runs) on both sides, a row is "reproduced" if the means differ by at
+most 2 sqrt(se² + se²) + 0.5 points; otherwise it is better (↑) or short (↓). A single test set counts with its binomial
+error."""
 
 
 def main() -> int:
@@ -144,7 +146,7 @@ def page_of(result: dict[str, Any]) -> str:
 def short_tables(notes: Sequence[str]) -> list[str]:
     """The tables of at most 20 rows among the notes, each with the sentence before it."""
     found = []
-    for before, note in zip(notes, notes[1:]):
+    for before, note in pairwise(notes):
         if note.startswith("|") and note.count("\n") <= 21:
             found += [before, note]
     return found
