@@ -41,7 +41,7 @@ BATCH = [
     GLVQ(n_prototypes=3),
     GLVQ(init="means", n_prototypes=2, cost_matrix=[[0, 1, 2], [1, 0, 1], [2, 1, 0]]),
     GLVQ(init="samples", n_prototypes=2, class_weight="balanced"),
-    GLVQ(solver=Adam(validation_fraction=0.2), init="random"),
+    GLVQ(solver=Adam(), init="random"),
     GRLVQ(n_prototypes=2),
     GMLVQ(relevance=Matrix(rank=2)),
     GMLVQ(relevance=Matrix(rank=5)),
