@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from lvq.tables.header import TableError
+from lvq.tables.header import AS_FOUND, Reading, TableError
 from lvq.tables.read import open_table
 from lvq.tables.write import check_table_output, write_table
 from lvq.workflow.rows import RowPredictor
@@ -63,7 +63,7 @@ def predict(
     *,
     keep: Sequence[str] = (),
     probabilities: bool = False,
-    encoding: str | None = None,
+    reading: Reading = AS_FOUND,
     force: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> PredictResult:
@@ -95,8 +95,8 @@ def predict(
         Columns of the table to copy into the predictions, such as an identifier.
     probabilities : bool, default=False
         Whether to add a column "probability CLASS" for each class.
-    encoding : str, optional
-        That of a CSV file; found from its bytes by default.
+    reading : Reading, optional
+        How a file is read: encoding, sheet and row of names.
     force : bool, default=False
         Whether `out` may be replaced.
     progress : callable, optional
@@ -114,7 +114,7 @@ def predict(
     >>> result.frame[["name", "label", "accepted"]].to_numpy().tolist()
     [['small', 'a', True], ['large', 'b', True]]
     """
-    given = open_table(table, encoding)
+    given = open_table(table, reading)
     path = None if out is None else check_table_output(out, force=force)
     if path is not None and path.exists() and given.path.exists() and path.samefile(given.path):
         raise TableError(f"{path} is the table itself, which the predictions would replace; choose another name.")
