@@ -163,9 +163,10 @@ def predict(
 ) -> None:
     """Predict the rows of a table of any length.
 
-    Columns of the predictions: label; certainty (higher is more certain); accepted; reason (for rejection); winner (the
-    nearest prototype, named as in the report); certified_radius (no smaller change of the row changes the label, in
-    standardised units, with 0 or 1 for a category; empty where the model has none).
+    Columns of the predictions: label; certainty (higher is more certain); accepted; reason (for rejection); because
+    (the columns that speak most for the label, with the factors by which they multiply its odds against the second
+    class); winner (the nearest prototype, named as in the report); certified_radius (no smaller change of the row
+    changes the label, in standardised units, with 0 or 1 for a category; empty where the model has none).
 
     A row with an unknown category, or with a missing value in a column that had none in training, is rejected.
     """

@@ -80,14 +80,17 @@ def predict(
     table : DataFrame or path
         A data frame, or a CSV (also gzipped) or Parquet file.
     out : path, optional
-        The predictions: .csv, .csv.gz or .parquet. The file appears when it is complete. Without it the result has
-        them as a data frame. The columns are:
+        The predictions: .csv, .csv.gz, .parquet or .xlsx. The file appears when it is complete. Without it the result
+        has them as a data frame. The columns are:
 
         - label: the predicted class; empty where a number is missing that had no missing values in training;
         - certainty: certainty of the prediction; higher is more certain;
         - accepted: whether the prediction is accepted;
         - reason: the reason for rejection: "ambiguous", "outlier", "missing value",
           "unknown category" or "value too large";
+        - because: the columns that speak most for the label, each with the factor by which it multiplies the odds of
+          the label against the second class, as in "size=4.2 (x3.1); colour=red (x1.4)"; for models without odds each
+          with its share of all contributions; see `lvq.explain`;
         - winner: the nearest prototype of that class, named as in the report: "P1" is ``prototypes_[0]``;
         - certified_radius: no smaller change of the row changes the label. In standardised units, as the model reads
           the row, with 0 or 1 for a category; empty for models that do not predict by the nearest prototype.
