@@ -149,7 +149,7 @@ def convert(scope: Scope, operator: Operator, container: ModelComponentContainer
     if len(operator.outputs) > 2:  # an ensemble of skl2onnx around a model uses only the first two
         rejects = isinstance(estimator, RejectClassifier)
         option = container.get_options(estimator, {"measure": "auto"})["measure"]
-        values.append(certainty(predictions, estimator.measure_.ambiguity if rejects else option))
+        values.append(certainty(predictions, estimator.measure_ if rejects else option))
         values.append(accepted(predictions, estimator, values[-1]) if rejects else predictions.valid)
     for value, output in zip(values, operator.outputs):
         graph.name_output(value, output.full_name)
