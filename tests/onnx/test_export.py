@@ -357,8 +357,6 @@ def test_messages(data):
     X, y = data
     with pytest.raises(ValueError, match=r"dtype of to_onnx must be 'float64' or 'float32', got 'float16'"):
         to_onnx(GLVQ(), dtype="float16")
-    with pytest.raises(ValueError, match=r"measure of to_onnx must be one of .* got 'radius'"):
-        to_onnx(GLVQ(), measure="radius")
     with pytest.raises(NotFittedError):
         to_onnx(GLVQ())
     with pytest.raises(NotFittedError):
