@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import json
 import re
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import lvq
+from benchmarks import search
 from lvq.estimators.registry import MODELS
 from lvq.model.relevance import Matrix
 
@@ -120,6 +122,20 @@ def test_names_of_the_papers():
         made = MODELS[name].make()
         assert type(shown) is type(made)
         assert shown.get_params() == made.get_params()
+
+
+def test_accuracies_are_those_of_the_pool():
+    """README and which-model.md show the means of `benchmarks/results/search.jsonl`."""
+    lines = text_of("benchmarks/results/search.jsonl").splitlines()
+    mean = search.summary(map(json.loads, lines))[-1]
+    accuracy = {name: f"{mean[f'{name} accuracy']:.1f} %" for name in search.METHODS}
+    sentence = " ".join(text_of("README.md").split())
+    assert f"averages {accuracy[search.DEFAULT]} in cross-validation" in sentence
+    assert f"a random forest {accuracy[search.FOREST]}, a tuned SVM {accuracy[search.GRID]}" in sentence
+    assert f"logistic regression {accuracy[search.LOGISTIC]}" in sentence
+    rows = dict(re.findall(r"^\| ([^|]+) \| (\d\d\.\d %) \|", text_of("docs/which-model.md"), flags=re.MULTILINE))
+    assert sorted(rows.values()) == sorted(accuracy.values())
+    assert rows["`LVQClassifier()`"] == accuracy[search.DEFAULT]
 
 
 def test_the_changelog_has_the_version():

@@ -75,8 +75,8 @@ def report(rows: list[Row]) -> str:
     """A line for each program."""
     lines = [[text.name(row["library"]), text.name(row["peer_model"]), text.spread(row, "wall")] for row in rows]
     return (
-        "Interpreter, import, reading of iris from files and one fit with defaults, after a first process that is not "
-        "counted; all programs in turn.\n\n" + text.table(["library", "model", "whole process"], lines)
+        "A whole process: interpreter, import, reading iris from files and one fit with defaults. A first process is "
+        "not counted.\n\n" + text.table(["library", "model", "whole process"], lines)
     )
 
 
