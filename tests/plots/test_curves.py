@@ -101,8 +101,6 @@ def test_several_on_the_same_axes(data, fitted, display):
     second = display.from_estimator(fitted["matrix"], *data, name="two", ax=first.ax_)
     assert first.line_.get_color() != second.line_.get_color()
     assert [text.get_text()[:3] for text in second.legend_.get_texts()] == ["one", "two"]
-    third = display.from_estimator(fitted["plain"], *data, curve_kwargs={"c": "red", "ls": ":"})
-    assert (third.line_.get_color(), third.line_.get_linestyle()) == ("red", ":")
 
 
 @pytest.mark.parametrize("display", [AccuracyRejectDisplay, CertifiedAccuracyDisplay])
