@@ -15,14 +15,14 @@ from typing import Any, Self
 import numpy as np
 
 Arrays = dict[str, np.ndarray]
-#: The development pool: fourteen sets of the papers, and fourteen of KEEL's as NAME.csv.gz in the folder LVQ_DATA.
+#: The development pool: fourteen sets of the papers, and fifteen as NAME.csv.gz in the folder LVQ_DATA.
 POOL_NAMED = (
     "iris", "wine", "wdbc", "diabetes", "glass2", "heart", "ionosphere", "sonar", "vehicle", "haberman", "segment",
     "affordance", "tecator", "digits",
 )  # fmt: skip
 POOL_FILES = (
     "australian", "banana", "breast", "bupa", "contraceptive", "german", "hayes_roth", "led7digit", "mammographic",
-    "phoneme", "ring", "spambase", "tae", "titanic",
+    "phoneme", "ring", "spambase", "tae", "titanic", "marketing",
 )  # fmt: skip
 #: Nine noisy classes, added to the pool later.
 POOL_ADDED = ("marketing",)

@@ -141,7 +141,7 @@ def test_missing_columns_are_named(lvq, run, fruit, tmp_path):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"length": "long"}, "must hold numbers, as it did when the model was fitted, but holds 'long' in row 3"),
+        ({"length": "long"}, "must hold numbers, but holds 'long' in row 3"),
     ],
 )  # fmt: skip
 def test_values_that_are_not_numbers_are_reported_with_their_row(lvq, run, fruit, tmp_path, values, message):

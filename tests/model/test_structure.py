@@ -19,15 +19,6 @@ def test_means_of_groups():
     assert Structure(GROUPS).shared(values.astype(np.float32)).dtype == np.float32
 
 
-def test_nothing_known_changes_nothing():
-    values = np.ones((2, 3))
-    assert Structure().shared(values) is values
-    assert Structure().used(values) is values
-    assert Structure().of_weights(values) is None
-    assert Structure().of_matrices(values) is None
-    assert Structure.of_labels(None, 0, 0) == Structure()
-
-
 def entropy(weights, groups):
     """Of the groups' fractions of all weights."""
     fractions = [sum(w for w, g in zip(weights, groups) if g == group) / sum(weights) for group in set(groups) - {-1}]

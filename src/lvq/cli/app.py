@@ -67,11 +67,10 @@ def _target(target: str | None, table: Path, encoding: str | None) -> str:
 
 
 def _options(encoding: str | None, *columns: Sequence[str] | None) -> "TableOptions":
-    """Options of tables; the columns are features, those to drop, categories, dates, and marks of missing values."""
+    """Options of tables; the columns are the first fields of `TableOptions`, in their order."""
     from lvq.workflow import TableOptions
 
-    features, drop, categorical, dates, marks = (given or () for given in columns)
-    return TableOptions(features, drop, categorical, dates, marks, encoding)
+    return TableOptions(*(names or () for names in columns), encoding=encoding)
 
 
 @app.command()
@@ -91,6 +90,7 @@ def fit(
     drop: given.Drop = None,
     categorical: given.Categorical = None,
     date: given.Date = None,
+    detection_limit: given.DetectionLimit = None,
     missing_mark: given.MissingMark = None,
     encoding: given.Encoding = None,
     class_weight: given.ClassWeight = None,
@@ -120,13 +120,14 @@ def fit(
         estimator = workflow.make_model(
             model, prototypes=prototypes, class_weight=read_class_weight(class_weight), seed=seed
         )
+        options = _options(encoding, features, drop, categorical, date, detection_limit, missing_mark)
         cost_of = None if costs is None else read_costs(costs)
         check_folder(out, FILES, force=force)
         with progress_bar() as progress, _threads(threads):
             run = workflow.fit(
-                table, target, model=estimator, group=group, time=time, test=test, costs=cost_of, max_error=max_error,
-                options=_options(encoding, features, drop, categorical, date, missing_mark), confidence=confidence,
-                coverage=coverage, test_size=test_size, folds=folds, seed=seed, progress=progress,
+                table, target, model=estimator, options=options, group=group, time=time, test=test, costs=cost_of,
+                max_error=max_error, confidence=confidence, coverage=coverage, test_size=test_size, folds=folds,
+                seed=seed, progress=progress,
             )  # fmt: skip
             run.write(out, force=force)
         _show_run(run.report, f"{out}: model.lvq, report.html, metrics.json")
@@ -218,6 +219,7 @@ def compare(
     drop: given.Drop = None,
     categorical: given.Categorical = None,
     date: given.Date = None,
+    detection_limit: given.DetectionLimit = None,
     missing_mark: given.MissingMark = None,
     encoding: given.Encoding = None,
     seed: given.Seed = 0,
@@ -235,12 +237,12 @@ def compare(
         target = _target(target, table[0], encoding)
         from lvq import workflow
 
+        options = _options(encoding, features, drop, categorical, date, detection_limit, missing_mark)
         chosen = {} if not model else {"models": model}
         with progress_bar() as progress, _threads(threads):
             result = workflow.compare(
                 table, target, group=group, time=time, prototypes=prototypes or (), others=others, folds=folds,
-                repeats=repeats, options=_options(encoding, features, drop, categorical, date, missing_mark), seed=seed,
-                progress=progress, **chosen,
+                repeats=repeats, options=options, seed=seed, progress=progress, **chosen,
             )  # fmt: skip
         if json:
             scores = {name: values.tolist() for name, values in result.scores.items()}

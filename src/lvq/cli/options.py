@@ -69,6 +69,7 @@ Features = Annotated[list[str] | None, _columns("Column that is a feature, or a 
 Drop = Annotated[list[str] | None, _columns("Column that is not a feature, or a pattern")]
 Categorical = Annotated[list[str] | None, _columns("Column of numbers, or of any texts, that are categories")]
 Date = Annotated[list[str] | None, _columns("Column of dates that becomes a number of days")]
+DetectionLimit = Annotated[list[str] | None, _columns("Column in which '<0.5' becomes half of the detection limit")]
 MissingMark = Annotated[
     list[str] | None,
     typer.Option(metavar="MARK", help="Text or number that means missing, or COLUMN=MARK; may be repeated."),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -100,7 +99,8 @@ def by_position(step: BaseEstimator) -> BaseEstimator:
     """The transformer with columns by their positions: skl2onnx finds named ones only among inputs of that name."""
     if not isinstance(step, ColumnTransformer):
         return step
-    changed = copy.copy(step)
+    changed = ColumnTransformer(step.transformers)  # which a TablePreprocessor is, behind its reading of cells
+    vars(changed).update(vars(step))
     changed.transformers_ = [
         (name, inner, list(step._transformer_to_input_indices[name])) for name, inner, _ in step.transformers_
     ]

@@ -16,8 +16,8 @@ A user's own measure is a function ``measure(estimator, X) -> certainty``; its a
 d- is the distance to the nearest prototype of all other classes. All measures use the same table of distances.
 
 "auto" is "relsim" for models of this library with a cost of relative distances, and "probability" for those with a
-steepness xi (on the development pool its errors come first more often, `experiments/certainty_measures.py`); "margin"
-for a `CostClassifier`, what its choice saves; "probability", else "margin", for other classifiers.
+steepness xi (on the development pool its errors come first more often); "margin" for a `CostClassifier`, what its
+choice saves; "probability", else "margin", for other classifiers.
 
 Probability finds mistakes and distance finds foreign inputs. "combined" finds both; it needs calibration samples, so it
 is for `RejectClassifier` alone. On tables it finds fewer mistakes than "probability", so it is not the default there.

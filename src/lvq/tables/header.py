@@ -17,6 +17,7 @@ BLOCK_BYTES = 1 << 20  # bytes of text in a part; the reader keeps some dozens o
 MAX_HEADER_BYTES = 1 << 20  # bytes in which the header must end
 MAX_LISTED = 8  # names in a message
 CLOSE = 0.75  # similarity of a name that may have been meant; "age" and "target" have 0.67
+MISSING_TEXT = "(missing)"  # the category of missing strings, so a cell with this text is missing too
 FIRST_ROW = 2  # number of a table's first row in messages: as in a spreadsheet, the line of names is row 1
 
 

@@ -8,7 +8,6 @@ Rules:
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -21,13 +20,14 @@ from lvq.estimators.find_model import FoundModel, find_model, need_model
 from lvq.inspection.certify import certified_radius
 from lvq.inspection.columns import input_blocks
 from lvq.inspection.steps import adapter
+from lvq.preprocessing.table import TablePreprocessor, as_categories
 from lvq.rejection import RejectClassifier
 from lvq.rejection.scores import Predictions, certainty_of
-from lvq.tables.header import TableError, check_columns, is_number, listed
+from lvq.tables.header import MISSING_TEXT, TableError, check_columns, listed
 from lvq.tables.read import Table
-from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, kind_of
+from lvq.tables.values import as_days, as_numbers, holds_dates, kind_of
 from lvq.typing import Label
-from lvq.workflow.columns import LARGEST, MISSING_TEXT
+from lvq.workflow.columns import LARGEST
 from lvq.workflow.pipeline import ignores_missing
 
 #: Columns of the predictions.
@@ -42,7 +42,7 @@ _NOTES = {
 
 
 class ModelColumns(NamedTuple):
-    """Columns of a model in order, the known categories of some, and those in which values may be missing.
+    """Columns of a model in order, the known categories of some, those in which values may be missing, and limits.
 
     A model that ignores missing values takes them in every column of numbers.
     """
@@ -50,6 +50,7 @@ class ModelColumns(NamedTuple):
     names: list[str]
     categories: dict[str, set[str]]
     gaps: set[str]
+    detection_limits: Sequence[str] = ()
 
 
 def expected_columns(model: BaseEstimator) -> ModelColumns:
@@ -61,7 +62,7 @@ def expected_columns(model: BaseEstimator) -> ModelColumns:
     >>> from lvq import GLVQ
     >>> table = pd.DataFrame({"size": [1.0, 2.0, 1.5, 2.5]})
     >>> expected_columns(GLVQ().fit(table, ["a", "b", "a", "b"]))
-    ModelColumns(names=['size'], categories={}, gaps=set())
+    ModelColumns(names=['size'], categories={}, gaps=set(), detection_limits=())
     """
     names = getattr(model, "feature_names_in_", None)
     if names is None:
@@ -78,32 +79,12 @@ def expected_columns(model: BaseEstimator) -> ModelColumns:
             columns.categories.update(zip(chosen, known))
         elif block.steps and adapter(block.steps[0]).keeps == "values":
             columns.gaps.update(chosen)
+    first = next(iter(found.steps), None) if found else None
+    if isinstance(first, TablePreprocessor):
+        columns = columns._replace(detection_limits=first.detection_limits)
     if ignores_missing(model):
         columns.gaps.update(name for name in columns.names if name not in columns.categories)
     return columns
-
-
-def known_names(values: np.ndarray, known: set[str]) -> np.ndarray:
-    """Categories under the names that a model knows, where it knows their numbers: 7 may be 7.0 or 007 elsewhere.
-
-    A number with two names, as 1 and 1.0, has none.
-
-    Examples
-    --------
-    >>> known_names(np.array(["7", "8.0", None, "x"], dtype=object), {"007", "8"}).tolist()
-    ['007', '8', None, 'x']
-    >>> known_names(np.array(["1.00"], dtype=object), {"1", "1.0"}).tolist()
-    ['1.00']
-    """
-    names = known - {MISSING_TEXT}
-    if not all(map(is_number, names)):
-        return values
-    numbers = Counter(map(float, names))
-    by_number = {float(name): name for name in names if numbers[float(name)] == 1}
-    for value in set(values) - known - {None}:
-        if is_number(value):
-            values[values == value] = by_number.get(float(value), value)
-    return values
 
 
 class RowPredictor:
@@ -155,8 +136,9 @@ class RowPredictor:
         reason, usable = np.full(len(rows), "", dtype=object), np.ones(len(rows), dtype=bool)
         for name in self.columns.names:
             if name in self.columns.categories:
-                values = self._categories(rows[name])
-                unknown = np.array([value not in self.columns.categories[name] for value in values])
+                known = self.columns.categories[name]
+                values = as_categories(rows[name], known)
+                unknown = np.array([value not in known for value in values])
                 missing = unknown & (values == MISSING_TEXT)
                 self._reject("unknown category", name, unknown & ~missing, reason, start)
             else:
@@ -175,13 +157,8 @@ class RowPredictor:
 
         if kind_of(column) != "number" and holds_dates(column):
             return as_days(column, str(self.table.path))
-        return as_numbers(column, str(self.table.path), row_number)
-
-    def _categories(self, column: pd.Series) -> np.ndarray:
-        """The values under the names that the model knows, where it knows them."""
-        values = known_names(as_text(column), self.columns.categories[str(column.name)])
-        values[[value is None for value in values]] = MISSING_TEXT
-        return values
+        limited = column.name in self.columns.detection_limits
+        return as_numbers(column, str(self.table.path), row_number, limited=limited)
 
     def _reject(self, why: str, name: str, here: np.ndarray, reason: np.ndarray, start: int) -> None:
         if here.any():

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from lvq._files import check_folder
+from lvq.preprocessing.table import known_names
 from lvq.rejection.guarantee import error_upper_bound
 from lvq.reports import Context, Report
 from lvq.reports.metrics import Fraction
@@ -18,7 +19,7 @@ from lvq.tables.header import TableError, listed
 from lvq.tables.read import open_table
 from lvq.tables.values import as_text
 from lvq.typing import JSONValue
-from lvq.workflow.rows import RowPredictor, known_names
+from lvq.workflow.rows import RowPredictor
 from lvq.workflow.runs import load_metrics, load_model, write_run
 from lvq.workflow.study import TableLike, named_columns
 
