@@ -70,23 +70,6 @@ def gaps(samples):
 @pytest.mark.thin(7)
 @pytest.mark.parametrize("model", MODELS, ids=NAMES)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_same_bits_where_nothing_is_missing(model, dtype, samples):
-    X, y = samples[0].astype(dtype), samples[1]
-    one, other = fitted(clone(model).set_params(random_state=0), X, y), fitted(ignoring(model), X, y)
-    np.testing.assert_array_equal(one.prototypes_, other.prototypes_)
-    np.testing.assert_array_equal(one.objective_history_, other.objective_history_)
-    for call in ("predict", "predict_proba", "decision_function"):
-        np.testing.assert_array_equal(getattr(one, call)(X), getattr(other, call)(X))
-    for ours, theirs in zip(one.explain(X), other.explain(X)):
-        np.testing.assert_array_equal(ours, theirs)
-    assert one.objective_value(X, y) == other.objective_value(X, y)
-    if one.model_.importances is not None:
-        np.testing.assert_array_equal(one.feature_importances_, other.feature_importances_)
-
-
-@pytest.mark.thin(7)
-@pytest.mark.parametrize("model", MODELS, ids=NAMES)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_learns_and_predicts_with_missing_values(model, dtype, gaps):
     X, y = gaps[0].astype(dtype), gaps[1]
     model = fitted(ignoring(model), X, y)
