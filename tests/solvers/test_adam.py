@@ -72,7 +72,7 @@ def test_an_epoch_takes_each_sample_once(batch_size, batches, data):
 
 def test_one_step_by_hand():
     """The first step of Adam is the rate times the sign of the gradient, the second follows the running means."""
-    moments, free = RunningMeans(Params(np.array([1.0, 2.0]))), Params(np.array([1.0, 2.0]))
+    moments, free = RunningMeans(), Params(np.array([1.0, 2.0]))
     free = moments.step(free, Params(np.array([4.0, -0.5])), 0.1)
     np.testing.assert_allclose(free.prototypes, [0.9, 2.1], rtol=1e-6)
     free = moments.step(free, Params(np.array([0.0, -0.5])), 0.1)

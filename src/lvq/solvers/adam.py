@@ -82,7 +82,7 @@ def train(
         Called with the number of epochs done and the objective.
     """
     free = problem.free(params)
-    means = RunningMeans(free)
+    means = RunningMeans()
     batches = -(-samples.n_samples // settings.batch_size)
     stopping = StoppingRule(settings.tol, settings.n_iter_no_change)
     history: list[float] = []
@@ -121,9 +121,9 @@ def first_epochs(
 class RunningMeans:
     """Running means of the gradient and of its square, for each part of the parameters."""
 
-    def __init__(self, free: Params) -> None:
-        self.first: list[Array] = [0.0 if part is None else part * 0 for part in free]
-        self.second: list[Array] = [0.0 if part is None else part * 0 for part in free]
+    def __init__(self) -> None:
+        self.first: list[Array] = [0.0] * len(Params._fields)
+        self.second: list[Array] = [0.0] * len(Params._fields)
         self.steps = 0
 
     def step(self, free: Params, gradient: Params, rate: float) -> Params:
@@ -136,15 +136,9 @@ class RunningMeans:
             if part is None:
                 moved.append(None)
                 continue
-            first, second = self.first[k], self.second[k]
-            first *= slow
-            first += (1 - slow) * slope
-            second *= slower
-            second += (1 - slower) * slope * slope
-            self.first[k], self.second[k] = first, second  # a width is a plain number
-            step = second**0.5
-            step += EPSILON
-            moved.append(part - correction * _scale(part) * (first / step))
+            self.first[k] = slow * self.first[k] + (1 - slow) * slope
+            self.second[k] = slower * self.second[k] + (1 - slower) * slope * slope
+            moved.append(part - correction * _scale(part) * (self.first[k] / (self.second[k] ** 0.5 + EPSILON)))
         return Params(*moved)
 
 

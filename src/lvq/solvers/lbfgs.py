@@ -209,7 +209,7 @@ def _minimise(
 
 def _adam_steps(function: Function, free: Params) -> Params:
     """Parameters after some steps of Adam, of order one and falling to zero."""
-    means = RunningMeans(free)
+    means = RunningMeans()
     for step in range(ADAM_STEPS):
         free = means.step(free, function(free)[1], ADAM_RATE * (1 - step / ADAM_STEPS))
     return free

@@ -188,7 +188,8 @@ def state_problem(state: TrainingState, model: PrototypeModel) -> str:
     for name, values, wanted in zip(Statistics._fields, state.statistics, expected):
         if values.dtype != np.float64 or values.shape != wanted.shape or not np.isfinite(values).all():
             return f"statistics ({name}) that do not fit the prototypes"
-    if state.relevance.metric(model.labels) != model.metric:
+    metrics = state.relevance.metric(model.labels), model.metric  # those of the user's own need not compare
+    if len({(type(metric), getattr(metric, "groups", None)) for metric in metrics}) > 1:
         return "a relevance rule that does not fit its metric"
     ours, theirs = state.variances, model.variances
     if not (ours is theirs if ours is None or theirs is None else np.array_equal(ours, theirs)):
