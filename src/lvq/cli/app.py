@@ -139,9 +139,7 @@ def fit(
             run = run if title is None else replace(run, report=replace(run.report, name=title))
             run.write(out, force=force)
         _show_run(run.report, f"{out}: model.lvq, report.html, metrics.json")
-        typer.echo(
-            f"Next: open {out}/report.html in a browser, or predict new rows: lvq predict {out} TABLE --out FILE"
-        )
+        typer.echo("Next: open report.html in a browser; 'lvq predict' uses the model on new rows.")
 
 
 def _show_run(report: "Report", written: str) -> None:
