@@ -44,7 +44,7 @@ NEEDS = {
     "onnx": "skl2onnx",
     "dask": "dask",
     "gpu": "torch",
-    "report": "vl_convert",
+    "report": "jinja2",
     "excel": "openpyxl",
 }
 
