@@ -5,7 +5,7 @@ BIN := .venv/bin
 LVQ_DATA ?= $(wildcard $(abspath ../shared/data))
 export LVQ_DATA
 
-.PHONY: demo test test-all check bench torch test-oldest docs docs-quick docs-links format clean lock locked release-check
+.PHONY: demo test test-all check bench torch test-oldest docs docs-quick docs-links format clean release-check
 
 demo: .venv/.cli
 	$(BIN)/lvq demo --out out/demo --force
@@ -60,18 +60,6 @@ format: .venv/.developer
 release-check: .venv-release/.tools
 	PATH="$(CURDIR)/.venv-release/bin:$$PATH" .venv-release/bin/python tools/release_check.py \
 		$(if $(PYTHONS),--pythons $(PYTHONS)) $(if $(EXTRAS),--extras $(EXTRAS))
-
-# The versions for development, with their hashes.
-lock: .venv-release/.tools
-	.venv-release/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
-		--extra test-all --extra check --extra docs --extra dask --no-emit-index-url --custom-compile-command "make lock" \
-		--upgrade --output-file requirements-dev.lock
-
-# .venv with the versions of the lock file instead of the newest.
-locked: | .venv/bin/python
-	$(BIN)/pip install --quiet --require-hashes --requirement requirements-dev.lock
-	$(BIN)/pip install --quiet --no-deps --editable .
-	touch .venv/.user .venv/.cli .venv/.developer
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -36,6 +36,7 @@ def main(arguments: Sequence[str]) -> int:
     if arguments[:1] == ["environments"]:
         return 1 if environments.make(arguments[1:]) else 0
     if arguments[:1] == ["page"]:
+        page.write_tables()
         print(page.write().relative_to(environments.ROOT))
         return 0
     given = parser().parse_args(arguments)

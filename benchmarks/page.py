@@ -1,4 +1,4 @@
-"""Writes `docs/benchmarks.md` and its figures from the stored results."""
+"""Writes `docs/benchmarks.md`, its figures and `benchmarks/results/tables.md` from the stored results."""
 
 import pathlib
 import textwrap
@@ -9,34 +9,65 @@ from benchmarks.environments import ROOT
 from benchmarks.results import FOLDER, read
 from benchmarks.rounds import LEAST_SECONDS, TIMES_OURS, Row
 
-INTRODUCTION = f"""Made by `python -m benchmarks page` from the files of `benchmarks/results/`; do not edit.
-`make bench` measures again (about 45 minutes, and nothing else should run), after `python -m benchmarks environments`
-has installed the other libraries.
+INTRODUCTION = f"""Made by `python -m benchmarks page` from `benchmarks/results/`; do not edit. `make bench` measures
+again, in about 45 minutes on a machine that does nothing else.
 
-Every number is measured in the same run as what it is compared with: the participants of a case take turns, round by
-round. Times are medians, with quartiles in brackets where they differ. "One thread" is a process on one core whose
-pools have one thread, in CPU seconds; "default threads" sets nothing and is in wall seconds. A peer is stopped at
-{TIMES_OURS} times our time, but not before {LEAST_SECONDS:.0f} s nor after 120 s. What did not run is named as such."""
+Everything that is compared was measured in the same run: the participants of a case take turns, round by round. Times
+are medians, with quartiles in brackets where they differ. "One thread" means CPU seconds of a process on one core;
+"default threads" means wall seconds. A peer is stopped at {TIMES_OURS} times our time, but not before
+{LEAST_SECONDS:.0f} s nor after 120 s."""
+ELSEWHERE = "Long tables, versions and commits are in `benchmarks/results/tables.md`."
+LONGEST = 18  # lines of a table of the page
 
-EXPLANATION = """For fits the worst of all models counts, against the LVQ library that is fastest. Our time is that to
-its training objective and its test accuracy less a standard error (the section on fits says how); the ratio over whole
-fits is given beside it. A library that was stopped counts with the time at which it was stopped; "not decided" if that
-is too early."""
+EXPLANATION = """A fit is judged by the worst of all models, against the fastest LVQ library. Our time is the time to
+reach that library's training objective and its test accuracy less a standard error; the ratio over whole fits is given
+beside it. A library that was stopped counts with the time at which it was stopped, or the goal is "not decided"."""
 
 
 def write(results: pathlib.Path = FOLDER, docs: pathlib.Path = ROOT / "docs") -> pathlib.Path:
     """Write the page and the figures; gives the page's path."""
-    found = {name: content for name in (*cases.NAMES, "gpu") if (content := read(results, name))}
+    found = all_results(results)
     rows = {name: measured(content) for name, content in found.items()}
-    parts = ["# Benchmarks", *INTRODUCTION.split("\n\n"), *conditions(found)]
-    parts += ["## Goals", EXPLANATION, goals.table(rows)]
-    for name in cases.NAMES:
-        parts += section(name, found.get(name), docs)
-    parts += gpu_section(found.get("gpu"))
+    parts = ["# Benchmarks", *INTRODUCTION.split("\n\n"), ELSEWHERE, "## Goals", EXPLANATION, goals.table(rows)]
+    for whole in sections(found, docs):
+        parts += shortened(whole)
     page = docs / "benchmarks.md"
-    page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("\n\n".join(map(wrapped, parts)) + "\n", encoding="utf-8")
+    store(page, parts)
     return page
+
+
+def write_tables(results: pathlib.Path = FOLDER, docs: pathlib.Path = ROOT / "docs") -> None:
+    """Write all tables beside the results, with machines and versions; the figures are on the page."""
+    found = all_results(results)
+    parts = [part for whole in sections(found, docs) for part in whole if not part.startswith("!")]
+    store(results / "tables.md", ["# Tables of the benchmarks", *conditions(found), *parts])
+
+
+def all_results(folder: pathlib.Path) -> dict[str, dict[str, Any]]:
+    """The stored results by case, in the order of the page."""
+    return {name: content for name in (*cases.NAMES, "gpu") if (content := read(folder, name))}
+
+
+def sections(found: dict[str, dict[str, Any]], docs: pathlib.Path) -> list[list[str]]:
+    """What is said of each case that was measured, and of the GPU."""
+    return [*(section(name, found[name], docs) for name in cases.NAMES if name in found), gpu_section(found.get("gpu"))]
+
+
+def store(path: pathlib.Path, parts: list[str]) -> None:
+    """Write a file of these parts."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n\n".join(map(wrapped, parts)) + "\n", encoding="utf-8")
+
+
+def shortened(parts: list[str]) -> list[str]:
+    """A section without its long tables and the text before each; nothing if only the title would be left."""
+    kept: list[str] = []
+    for part in "\n\n".join(parts).split("\n\n"):
+        if not part.startswith("|") or part.count("\n") < LONGEST:
+            kept.append(part)
+        elif not kept[-1].startswith(("|", "!", "## ")):
+            kept.pop()
+    return kept if len(kept) > 1 else []
 
 
 def measured(content: dict[str, Any]) -> list[Row]:
@@ -74,12 +105,10 @@ def conditions(found: dict[str, dict[str, Any]]) -> list[str]:
     return ["Machine and versions:", "\n".join([*machines, *listed])]
 
 
-def section(name: str, content: dict[str, Any] | None, docs: pathlib.Path) -> list[str]:
+def section(name: str, content: dict[str, Any], docs: pathlib.Path) -> list[str]:
     """A case: its figure, its tables, and what did not run."""
     case = cases.load(name)
     parts = [f"## {case.TITLE}"]
-    if content is None:
-        return [*parts, "Not measured yet."]
     if not content["complete"]:
         parts.append("The run was not finished.")
     rows = measured(content)

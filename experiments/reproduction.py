@@ -14,9 +14,10 @@ import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from typing import Any
 
-from experiments.output import ROOT, counts, number, origin, replace_text
+from experiments.output import ROOT, number, origin, replace_text
 from experiments.runner import PAPERS, RESULTS
 
 EXPLANATIONS = pathlib.Path(__file__).parent / "explanations.toml"
@@ -26,11 +27,11 @@ MARKS = {"short": " ↓", "better": " ↑"}
 
 HEAD = """# The papers, reproduced
 
-What the papers print beside what this library finds, made from `experiments/results/` by
-`python -m experiments.reproduction`. Accuracy in percent on samples not seen in training, mean ± standard
-deviation, the published number in brackets. With se = std / sqrt(runs) on both sides a row is "reproduced" if the means
-differ by at most 2 sqrt(se² + se²) + 0.5 points; otherwise it is better (↑) or short (↓). Standard deviations are taken
-over what the paper takes them over; for a single test set the binomial error counts."""
+Published results beside those of this library, made from `experiments/results/` by
+`python -m experiments.reproduction`. Cells are mean accuracies in percent on samples not used for training, with the
+published number in brackets. With se = std / sqrt(runs) on both sides, a row is "reproduced" if the means differ by at
+most 2 sqrt(se² + se²) + 0.5 points; otherwise it is better (↑) or short (↓). A single test set counts with its binomial
+error."""
 
 
 def main() -> int:
@@ -53,8 +54,8 @@ def main() -> int:
 
 
 def read_results(folder: pathlib.Path) -> list[dict[str, Any]]:
-    """The papers' results that are there, in the order of the papers; quick runs are not results."""
-    paths = [folder / f"{name}.json" for name in PAPERS]
+    """The results of the papers that are there, in the order of the papers; quick runs are not results."""
+    paths = [folder / f"{name}.json" for name in PAPERS if name != "beyond"]  # which has no published numbers
     return [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
 
 
@@ -118,11 +119,12 @@ def summary(results: Sequence[dict[str, Any]]) -> str:
 
 
 def section(result: dict[str, Any], explanations: Sequence[dict[str, str]]) -> list[str]:
-    """One paper: tables, what fell short and why, notes, figures."""
-    parts = [f"## {result['title']}", origin(result), counts(result["rows"])]
+    """One paper: tables with published numbers, what fell short and why, short tables of the notes, two figures."""
+    parts = [f"## {result['title']}", origin(result)]
     for table, setting in dict.fromkeys((row["table"], row["setting"]) for row in result["rows"]):
         rows = [row for row in result["rows"] if (row["table"], row["setting"]) == (table, setting)]
-        parts += [f"**{table}{', ' if setting else ''}{setting}**", pivot(rows)]
+        if all(row["paper_mean"] is not None for row in rows):
+            parts += [f"**{table}{', ' if setting else ''}{setting}**", pivot(rows)]
     texts: dict[str, list[str]] = {}
     for row in short_rows([result]):
         entry = explanation(row, explanations)
@@ -130,9 +132,24 @@ def section(result: dict[str, Any], explanations: Sequence[dict[str, str]]) -> l
             texts.setdefault(entry["text"].strip(), []).append(" ".join(row[key] for key in KEYS[1:] if row[key]))
     if texts:
         parts += ["### Short rows", "\n".join(f"- {'; '.join(rows)}: {text}" for text, rows in texts.items())]
-    parts += result["notes"]
+    parts += short_tables(result["notes"])
+    parts.append(f"Every row with its deviation, and how open points of the paper were read: `{page_of(result)}`.")
     folder = pathlib.Path(os.path.relpath(RESULTS, TARGET.parent)).as_posix()
-    return parts + [f"![{pathlib.Path(name).stem}]({folder}/{name})" for name in result["figures"]]
+    return parts + [f"![{pathlib.Path(name).stem}]({folder}/{name})" for name in result["figures"][:2]]
+
+
+def page_of(result: dict[str, Any]) -> str:
+    """The file with all rows and notes of a paper."""
+    return f"experiments/results/{result['paper']}.md"
+
+
+def short_tables(notes: Sequence[str]) -> list[str]:
+    """The tables of at most 20 rows among the notes, each with the sentence before it."""
+    found = []
+    for before, note in pairwise(notes):
+        if note.startswith("|") and note.count("\n") <= 21:
+            found += [before, note]
+    return found
 
 
 def pivot(rows: Sequence[dict[str, Any]]) -> str:
@@ -149,7 +166,7 @@ def pivot(rows: Sequence[dict[str, Any]]) -> str:
 def _entry(row: dict[str, Any] | None) -> str:
     if row is None:
         return ""
-    ours, paper = number(row["mean"], row["std"], 1), number(row["paper_mean"], row["paper_std"], 1)
+    ours, paper = number(row["mean"], None, 1), number(row["paper_mean"], None, 1)
     return ours + (f" ({paper})" if paper else "") + MARKS.get(row["verdict"], "")
 
 

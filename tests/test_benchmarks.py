@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -168,9 +169,19 @@ def test_the_goal_of_a_fit(rows, held):
     assert [goal.held for goal in found] == [held]
 
 
-def test_a_quick_run_of_every_case_and_its_page(tmp_path, no_environments, capsys):
+def ask_here(workers, library, task, **_):
+    """The result of a task without a process of its own, whose start would take longer than all tasks."""
+    if workers.interpreter(library) is None:
+        return {"status": environments.missing(library)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return run_task(task | {"library": library})
+
+
+def test_a_quick_run_of_every_case_and_its_page(tmp_path, no_environments, monkeypatch, capsys):
     """Ours and what is in scikit-learn; the other libraries are reported as missing."""
     pytest.importorskip("matplotlib")
+    monkeypatch.setattr(Workers, "ask", ask_here)
     out = tmp_path / "results"
     assert main(["--quick", "--repeat", "0", "--out", str(out)]) == 0
     found = {name: read(out, name) for name in cases.NAMES}
@@ -189,9 +200,10 @@ def test_a_quick_run_of_every_case_and_its_page(tmp_path, no_environments, capsy
     for target in re.findall(r"\]\((images/[^)]+)\)", text_of_page):
         assert (tmp_path / "docs" / target).read_text(encoding="utf-8").startswith("<?xml")
     assert "Not measured yet" in text_of_page  # the GPU alone
-    before = {path: path.read_bytes() for path in (tmp_path / "docs").rglob("*.*")}
-    page.write(out, tmp_path / "docs")
-    assert before == {path: path.read_bytes() for path in (tmp_path / "docs").rglob("*.*")}
+    drawn = tmp_path / "docs" / "images" / "benchmarks-coldstart.svg"
+    before = drawn.read_bytes()
+    cases.figure_of("coldstart")(found["coldstart"]["rows"], drawn)
+    assert drawn.read_bytes() == before
 
 
 @pytest.mark.slow

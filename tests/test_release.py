@@ -1,4 +1,4 @@
-"""What a release consists of: the package without a network, lock file, citation, workflows."""
+"""What a release consists of: the package without a network, citation, workflows."""
 
 import re
 import subprocess
@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 import lvq
 
@@ -77,37 +76,6 @@ def test_every_extra_for_users_has_a_smoke_test():
     smoke = tool("smoke")
     assert set(PROJECT["optional-dependencies"]) - FOR_DEVELOPMENT == set(smoke.CHECKS) - {"base"}
     assert set(tool("release_check").FOR_USERS) == set(smoke.CHECKS) - {"base"}
-
-
-# -- lock file ---------------------------------------------------------------------------------------------------------
-
-
-def wanted(names, extras):
-    for text in names:
-        requirement = Requirement(text)
-        if requirement.name == "lvq":
-            for extra in requirement.extras:
-                yield from wanted(extras[extra], extras)
-        else:
-            yield requirement
-
-
-def test_the_lock_satisfies_every_requirement():
-    extras, locked = PROJECT["optional-dependencies"], {}
-    for name, version in re.findall(r"^([a-z0-9.-]+)==(\S+)", text_of("requirements-dev.lock"), flags=re.MULTILINE):
-        locked.setdefault(name, []).append(version)
-    names = [*PROJECT["dependencies"], *(name for key in ("test-all", "check", "docs", "dask") for name in extras[key])]
-    for requirement in wanted(names, extras):
-        versions = locked[canonicalize_name(requirement.name)]
-        assert all(requirement.specifier.contains(version) for version in versions), requirement
-
-
-def test_the_lock_has_hashes_and_no_addresses():
-    text = text_of("requirements-dev.lock")
-    assert "://" not in text
-    assert "/work" not in text
-    for block in re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)[1:]:
-        assert "--hash=sha256:" in block, block
 
 
 # -- versions and workflows --------------------------------------------------------------------------------------------

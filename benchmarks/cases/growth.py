@@ -105,12 +105,10 @@ def report(rows: list[Row]) -> str:
     sparse = ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in SPARSE.items())
     head = ["grows", "model", "CPU seconds", "exponent", "of the two largest", "by operations"]
     explanation = (
-        f"Where nothing else is said: {base}. Stored numbers are those of a sparse row: {sparse}, online. GLVQ and "
-        f"GMLVQ do {MODELS['glvq']['max_iter']} iterations, from 15,000 samples on after epochs of Adam, and online "
-        f"{MODELS['online']['epochs']} epochs. The exponent p of size^p is fitted by least squares to all sizes, and "
-        "between the two largest, where what does not grow counts least, beside that of the operations. A matrix takes "
-        "features^2 operations for a sample, whatever the number of prototypes is, so that few prototypes do not show "
-        "in its time."
+        f"Unless the table says otherwise: {base}. Stored numbers are those of a sparse row: {sparse}, online. GLVQ "
+        f"and GMLVQ run {MODELS['glvq']['max_iter']} iterations, after epochs of Adam from 15,000 samples on, and the "
+        f"online solver {MODELS['online']['epochs']} epochs. The exponent p of size^p is fitted to all sizes and to "
+        "the two largest, beside the exponent of the number of operations."
     )
     return f"{explanation}\n\n{text.table(head, lines)}"
 

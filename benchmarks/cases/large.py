@@ -15,7 +15,7 @@ PEERS = ("logistic_regression", "hist_gradient_boosting")
 def cells(quick: bool) -> list[Row]:
     """MNIST with three models, letter and USPS with the default."""
     if quick:
-        return [{"set": "iris", "model": "default"}]
+        return [{"set": "iris", "model": "glvq", "per_class": 1}]
     default: Row = {"model": "default"}
     mnist: list[Row] = [{"model": "glvq", "per_class": 10}, {"model": "gmlvq", "per_class": 1}, default]
     return [{"set": "mnist", **model} for model in mnist] + [{"set": name, **default} for name in ("letter", "usps")]

@@ -52,6 +52,6 @@ def report(rows: list[Row]) -> str:
         lines.append([shape, model, text.name(row["library"]), *values])
     head = ["data", "model", "library", "fit, MB", "predict, MB"]
     return (
-        "Largest resident memory of the process less that before the call, when library and data are loaded and a tiny "
-        "fit has been made; one thread.\n\n" + text.table(head, lines)
+        "Peak resident memory of the process minus that before the call, after a tiny fit; one thread.\n\n"
+        + text.table(head, lines)
     )

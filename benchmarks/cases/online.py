@@ -69,12 +69,12 @@ def report(rows: list[Row]) -> str:
     ]  # fmt: skip
     return "\n\n".join(
         [
-            "CPU seconds of an epoch in one thread, the whole call of `fit` divided by its epochs; R's start is not "
-            "counted (in brackets with it, where it was measured).",
+            "CPU seconds per epoch in one thread: the whole call of `fit` divided by its epochs. R's start is not "
+            "counted; the number in brackets includes it.",
             text.table(["set", "model", "epochs", *map(text.name, ("lvq", *PEERS))], lines),
-            "The compiled loop alone (the difference of fits of 6 epochs and of 1), 100 prototypes, and its fraction "
-            "of the rate of a 1024 x 1024 product by counted flops:",
-            text.table(["model", "features", "type", "samples a second", "fraction of the product"], rates),
+            "The compiled loop alone with 100 prototypes, and its fraction of the rate of a 1024 x 1024 product by "
+            "counted flops:",
+            text.table(["model", "features", "type", "samples per second", "fraction of the product"], rates),
         ]
     )
 

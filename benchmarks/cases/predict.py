@@ -84,14 +84,14 @@ def report(rows: list[Row]) -> str:
         rate = text.count(1 / ours["cpu"]["median"]) if ours else ""
         shown = ["" if value is None else f"{value:.2f}" for value in found]
         lines.append([text.name(model), str(features), dtype, rate, *shown])
-    head = ["model", "features", "type", "rows a CPU second, one thread", "fraction of the limit", "default threads"]
+    head = ["model", "features", "type", "rows per CPU second, one thread", "fraction of the limit", "default threads"]
     parts = [
-        f"{CLASSES} classes with {PER_CLASS} prototypes each. The limit is the product of all rows with 100 columns, a "
-        "subtraction and argmin, the fastest of whole and in blocks.",
+        f"{CLASSES} classes with {PER_CLASS} prototypes each. The limit is the bare product of all rows "
+        "with 100 columns, a subtraction and an argmin.",
         text.table(head, lines),
-        "Rows a CPU second in one thread, float64:",
+        "Rows per CPU second in one thread, float64:",
         text.table(*peer_table(batches)),
-        "One sample in a call, one thread, CPU seconds:",
+        "One sample per call, one thread, CPU seconds:",
         text.table(*single_table([row for row in rows if row["kind"] == "single"])),
     ]
     return "\n\n".join(parts)

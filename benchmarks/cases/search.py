@@ -68,7 +68,7 @@ def report(rows: list[Row]) -> str:
     lines.append(["**mean**", *(f"{text.seconds(found[m][0])} ({text.percent(found[m][1])})" for m in models if found)])
     return (
         "CPU seconds of one fit in one thread (test accuracy in percent on a fifth of the samples); at most 1,200 "
-        "samples a set, standardised, text columns one-hot encoded.\n\n"
+        "samples per set, standardised, text columns one-hot encoded.\n\n"
         + text.table(["set", *map(text.name, models)], lines)
     )
 

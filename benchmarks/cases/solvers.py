@@ -74,5 +74,5 @@ def report(rows: list[Row]) -> str:
         ]
         lines.append([text.name(name), text.name(model), f"{samples:,}", *found])
     head = ["set", "model", "samples", "L-BFGS alone: CPU, objective", "epochs of Adam first"]
-    rule = f"Epochs of Adam come first from {lbfgs.LARGE:,} samples on. One thread; lower objectives are better."
+    rule = f"From {lbfgs.LARGE:,} samples on, fits begin with epochs of Adam. One thread; lower objectives are better."
     return f"{rule}\n\n{text.table(head, lines)}"

@@ -49,5 +49,5 @@ def report(rows: list[Row]) -> str:
             line += [f"{row['fit_megabytes']:.0f}", text.percent(row["test_accuracy"])]
         lines.append(line + [""] * (6 - len(line)))
     head = ["data", "model", "library", "fit, CPU seconds", "MB besides the data", "test accuracy, %"]
-    drawn = "Drawn data: ten smooth factors, two of which differ between two classes, and noise."
+    drawn = "Simulated data: ten smooth factors, two of which differ between two classes, and noise."
     return f"{drawn}\n\n{text.table(head, lines)}"

@@ -1,7 +1,8 @@
-"""Any data: shapes, types, memory orders, labels and weights give a model or a clear error, nothing else.
+"""Any data and any settings give a model or a clear error, nothing else.
 
-Each case draws a model and data. Data that are within the rules must give a model; data that are not must give a
-ValueError or TypeError of this library or of scikit-learn's validation. Never NaN, a wrong shape, another exception.
+Each case draws a model, with any rates, kernels and starts, and data of any shape, type, memory order, labels and
+weights. Data that are within the rules must give a model; data that are not must give a ValueError or TypeError of this
+library or of scikit-learn's validation. Never NaN, a wrong shape, another exception.
 """
 
 import faulthandler
@@ -18,23 +19,16 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQ1, RLVQ
-from lvq.estimators.kohonen import KohonenLVQ
-from lvq.estimators.registry import estimator_types
-from lvq.model.relevance import Matrix, Weights
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, LVQ21, MCE, OLVQ1, RLVQ, RSLVQ, SNPC, LVQClassifier
+from lvq.model.links import KERNELS
+from lvq.model.relevance import FisherNeighbours, FisherPrototypes, Hebbian, Matrix, Weights
+from lvq.model.start_prototypes import STARTS
+from lvq.solvers.adam import Adam
+from lvq.solvers.lbfgs import LBFGS
+from lvq.solvers.online import Online, is_compiled
 
 SECONDS = 900  # a case that takes longer hangs: the run ends with a traceback; the first may compile
 relaxed = {"deadline": None, "derandomize": True, "database": None, "suppress_health_check": list(HealthCheck)}
-
-MODELS = {name: kind for name, kind in estimator_types().items() if name != "LVQClassifierCV"}
-SMOOTH = ["gradient", "matrix", Matrix(rank=1), "local_matrix", "local_diagonal", Weights(local="prototype")]
-FIXED = {  # relevances of the models that have one of their own
-    RLVQ: ["hebbian"],
-    GRLVQ: ["gradient"],
-    GMLVQ: ["matrix", Matrix(rank=1)],
-    LGMLVQ: ["local_matrix", Matrix(rank=1, local="prototype")],
-}
-
 
 # -- data --------------------------------------------------------------------------------------------------------------
 
@@ -189,25 +183,116 @@ def data(draw):
 # -- models ------------------------------------------------------------------------------------------------------------
 
 
-@st.composite
-def models(draw):
-    """Any estimator with few iterations and one or two parts of its own."""
-    kind = MODELS[draw(st.sampled_from(sorted(MODELS)))]
-    names, rule = kind().get_params(), issubclass(kind, KohonenLVQ)
-    choices = {
-        "max_iter": [1, 3],
-        "n_prototypes": [1, 2],
-        "solver": ["auto", "online"] if rule else ["auto", "lbfgs", "adam", "online"],
-        "relevance": [None, "hebbian", "fc1", "fc2"] if rule else [None, *SMOOTH],
-        "init": ["means", "kmeans", "samples", "random"],
-        "class_weight": [None, None, "balanced"],
-        "kernel": [None, None, "gaussian"],
-        "calibration": [None, None, "temperature"],
+COMPILED_KERNELS = {name: kernel for name, kernel in KERNELS.items() if is_compiled(kernel)}  # any solver has these
+any_rate = st.floats(-6, 6).map(lambda exponent: 10.0**exponent)
+any_rate_or_none = st.one_of(st.just(0.0), any_rate)
+moderate = st.floats(-3, 3).map(lambda exponent: 10.0**exponent)
+locality = st.sampled_from([None, "class", "prototype"])
+sum_to_one = [FisherPrototypes(weighted_step=True), FisherNeighbours(weighted_step=True, rivals="nearest")]
+by_maximum = [
+    FisherPrototypes(scores="max", no_variance="between"),
+    FisherNeighbours(scores="max", no_variance="between", rivals="nearest", weighted_step=True),
+]
+hebbian = st.builds(Hebbian, squared=st.booleans())
+rules = st.one_of(st.sampled_from([None, "hebbian", "fc1", "fc2", *sum_to_one, *by_maximum]), hebbian)
+weights = st.one_of(st.just("gradient"), st.builds(Weights, local=locality))
+matrices = st.one_of(st.just("matrix"), st.builds(Matrix, local=locality, rank=st.sampled_from([None, 1])))
+gradients = st.one_of(st.sampled_from([None, "local_matrix", "local_diagonal"]), weights, matrices)
+
+
+def kernels(widths):
+    """No kernel, one by its name, or one of any kind with a width."""
+    kinds = [st.builds(type(kernel), width=widths) for kernel in COMPILED_KERNELS.values()]
+    return st.one_of(st.sampled_from([None, *COMPILED_KERNELS]), *kinds)
+
+
+def online(steps=("scaled",), rates=any_rate_or_none):
+    """The online solver with any rates."""
+    return st.builds(
+        Online,
+        learning_rate=rates,
+        relevance_rate=st.one_of(st.sampled_from([None, 0.0]), any_rate),
+        schedule=st.sampled_from(["linear", "constant", "inverse"]),
+        step=st.sampled_from(steps),
+        shuffle=st.booleans(),
+    )
+
+
+common = {
+    "n_prototypes": st.sampled_from([1, 2, 5]),
+    "init": st.sampled_from(STARTS),
+    "relevance": rules,
+    "kernel": kernels(st.one_of(st.just("auto"), any_rate)),
+    "solver": online(),
+    "max_iter": st.sampled_from([1, 3]),
+    "class_weight": st.sampled_from([None, "balanced"]),
+    "random_state": st.integers(0, 3),
+}
+# parameters of the models with a cost; only they can learn a width
+smooth = common | {
+    "relevance": st.one_of(gradients, rules),
+    "kernel": kernels(st.one_of(st.sampled_from(["auto", "learned"]), any_rate)),
+    "solver": online(("scaled", "gradient")),
+    "alpha": any_rate_or_none,
+}
+relative = smooth | {
+    "solver": online(("scaled", "gradient", "relative")),
+    "slope": st.one_of(st.sampled_from([None, "time"]), any_rate),
+}
+steep = smooth | {"xi": any_rate}
+soft = steep | {"decision": st.sampled_from(["nearest", "posterior"])}
+window = st.floats(0.01, 0.99)
+
+ONLINE = {
+    LVQ1: common,
+    OLVQ1: common | {"solver": online(rates=st.floats(1e-6, 0.999999))},
+    LVQ21: common | {"window": window},
+    LVQ3: common | {"window": window, "epsilon": window},
+    RLVQ: common | {"relevance": hebbian},
+    GLVQ: relative,
+    GRLVQ: relative | {"relevance": weights},
+    GMLVQ: relative | {"relevance": matrices},
+    LGMLVQ: relative | {"relevance": matrices.filter(lambda rule: rule != "matrix")},
+    MCE: steep,
+    LOGM: steep,
+    SNPC: soft,
+    RSLVQ: soft,
+}
+# the batch solvers have a gradient to follow, and so no rules
+penalty = st.one_of(st.just(0.0), moderate)
+penalties = {"sparsity": penalty, "smoothness": penalty}
+BATCH_RELEVANCES = {
+    GRLVQ: st.builds(Weights, local=locality, **penalties),
+    GMLVQ: st.builds(Matrix, local=locality, rank=st.sampled_from([None, 1]), **penalties),
+    LGMLVQ: ONLINE[LGMLVQ]["relevance"],
+}
+BATCH = {
+    cls: parameters
+    | {
+        "solver": st.one_of(st.just(LBFGS()), st.builds(Adam, learning_rate=st.floats(1e-6, 1.0))),
+        "kernel": kernels(st.one_of(st.sampled_from(["auto", "learned"]), moderate)),
+        "relevance": BATCH_RELEVANCES.get(cls, gradients),
+        "alpha": st.one_of(st.just(0.0), moderate),
     }
-    if kind in FIXED:
-        choices["relevance"] = FIXED[kind]
-    parameters = {name: draw(st.sampled_from(options)) for name, options in choices.items() if name in names}
-    return kind(random_state=0, **parameters)
+    | ({"slope": st.one_of(st.none(), moderate)} if "slope" in parameters else {"xi": moderate})
+    for cls, parameters in ONLINE.items()
+    if "alpha" in parameters
+}
+BATCH[LVQClassifier] = {
+    "solver": st.sampled_from(["auto", "lbfgs", "adam", "online"]),
+    "relevance": st.sampled_from([None, "gradient", "matrix", Matrix(rank=1), "local_matrix", "local_diagonal"]),
+    "calibration": st.sampled_from([None, "temperature"]),
+    "class_weight": st.sampled_from([None, "balanced"]),
+    "n_prototypes": st.sampled_from([1, 2]),
+    "max_iter": st.sampled_from([1, 3]),
+}
+
+
+@st.composite
+def models(draw, table):
+    """Any estimator of a table, with any parameters."""
+    kind = draw(st.sampled_from(list(table)))
+    return kind(**{name: draw(values) for name, values in table[kind].items()})
 
 
 # -- the check ---------------------------------------------------------------------------------------------------------
@@ -252,8 +337,23 @@ def check_model(model, drawn):
         first, second = np.sort(probabilities, axis=1)[:, :-3:-1].T
         same |= first - second < 1e-6
     assert same.all()
-    if hasattr(model, "feature_importances_"):
-        assert np.isfinite(model.feature_importances_).all()
+    check_learned(model, plain)
+
+
+def check_learned(model, X):
+    for name in ("relevances_", "omega_", "feature_importances_"):
+        assert np.isfinite(getattr(model, name, 0.0)).all(), name
+    if hasattr(model, "relevances_"):
+        assert (model.relevances_ >= 0).all()
+        if not model._relevance().free_size and getattr(model.relevance, "scores", "sum") == "sum":
+            np.testing.assert_allclose(model.relevances_.sum(axis=-1), 1, atol=1e-5)
+    elif hasattr(model, "omega_") and not isinstance(model, LVQClassifier):  # its matrices are of free size
+        np.testing.assert_allclose(np.square(model.omega_).sum(axis=(-2, -1)), 1, rtol=1e-3)
+    assert 0 < getattr(model, "kernel_width_", 1.0) < np.inf
+    explanation = model.explain(X)
+    assert np.isfinite(explanation.certainty).all()
+    assert np.isfinite(explanation.contributions).all()
+    assert not np.isnan(model.objective_history_).any()
 
 
 def check(model, drawn):
@@ -269,27 +369,52 @@ def check(model, drawn):
         faulthandler.cancel_dump_traceback_later()
 
 
-@settings(max_examples=400, **relaxed)
-@given(model=models(), drawn=data())
-def test_a_model_or_a_clear_error(model, drawn):
+def stream(model, drawn, size):
+    """In batches of a size, as dense arrays."""
+    X, y = dense(drawn.X), np.asarray(drawn.y)
+    for begin in range(0, len(X), size):
+        rows = slice(begin, begin + size)
+        weight = None if drawn.weight is None else drawn.weight[rows]
+        if weight is None or weight.any():
+            model.partial_fit(X[rows], y[rows], classes=np.unique(y), sample_weight=weight)
+
+
+@settings(max_examples=150, **relaxed)
+@given(model=models(ONLINE), drawn=data())
+def test_online(model, drawn):
     check(model, drawn)
 
 
-few_samples = pytest.mark.filterwarnings("ignore:The number of unique classes is greater than 50%:UserWarning")
+@settings(max_examples=150, **relaxed)
+@given(model=models(BATCH), drawn=data())
+def test_batch(model, drawn):
+    check(model, drawn)
 
 
-def many_classes(count):
-    rng = np.random.default_rng(0)
-    X = np.stack(np.divmod(rng.permutation(count), 100), axis=1).astype(float)
-    return X, np.arange(count)
+@settings(max_examples=60, **relaxed)
+@given(model=models(ONLINE), drawn=data().filter(lambda drawn: drawn.valid), size=st.integers(1, 6))
+def test_streams(model, drawn, size):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Fewer prototypes than requested")
+        stream(model.set_params(class_weight=None), drawn, size)
+    check_learned(model, np.array(dense(drawn.X), dtype=model.prototypes_.dtype))
 
 
-@few_samples
-@pytest.mark.parametrize("model", [GLVQ(max_iter=1), LVQ1(max_iter=1)], ids=lambda model: type(model).__name__)
-def test_ten_thousand_classes(model):
+@pytest.mark.parametrize("cls", ONLINE)
+def test_every_parameter_is_drawn(cls):
+    """What is not drawn: output, and what has tests of its own."""
+    left_out = {"warm_start", "verbose", "missing", "cost_matrix", "metric"}
+    assert set(cls().get_params(deep=False)) - left_out == set(ONLINE[cls])
+
+
+@pytest.mark.filterwarnings("ignore:The number of unique classes is greater than 50%:UserWarning")
+def test_ten_thousand_classes():
     """One sample of each: with the start at the means every sample is its own prototype."""
-    X, y = many_classes(10_000)
-    model.set_params(random_state=0).fit(X, y)
+    X, y = (
+        np.stack(np.divmod(np.random.default_rng(0).permutation(10_000), 100), axis=1).astype(float),
+        np.arange(10_000),
+    )
+    model = LVQ1(max_iter=1, random_state=0).fit(X, y)
     assert model.prototypes_.shape == X.shape
     assert model.score(X[::50], y[::50]) == 1
     assert model.predict_proba(X[:20]).shape == (20, 10_000)

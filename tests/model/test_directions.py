@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, RSLVQ, LVQClassifier
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQ1, RSLVQ, LVQClassifier
 from lvq.estimators import training
 from lvq.model.directions import _directions, discriminant_directions, span
 from lvq.model.links import Gaussian
@@ -18,7 +18,7 @@ from lvq.model.objective import Params, sample_space
 from lvq.model.relevance import Matrix
 from lvq.model.samples import ArraySamples
 
-SEEDS = (0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 6)))
+SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4)))
 LABELS = np.array([0, 0, 1, 2, 2])
 
 
@@ -55,6 +55,8 @@ def test_further_directions_are_linearly_independent(seed, two_of_many):
         assert np.linalg.matrix_rank(rows) == rank
     # the third follows the largest remaining spread, that of the first feature
     assert np.abs(discriminant_directions(samples_of(X, y), 3)[2]).argmax() == 0
+    X[:, 3] = 7.0  # a constant
+    assert np.abs(discriminant_directions(samples_of(X, y), 2)[:, 3]).max() < 1e-8
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -67,24 +69,6 @@ def test_weights_are_copies_and_order_does_not_matter(seed, two_of_many):
     for rank in (1, 2, 5):
         one, many = (discriminant_directions(samples, rank) for samples in given)
         np.testing.assert_allclose(one.T @ one, many.T @ many, rtol=1e-8, atol=1e-10)  # signs do not matter
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_constant_features_and_few_samples(seed, two_of_many):
-    X, y = two_of_many(seed, n_samples=6)
-    X[:, 3] = 7.0
-    for rank in (1, 2, 6, 9):
-        rows = discriminant_directions(samples_of(X, y), rank)
-        assert np.isfinite(rows).all()
-        assert np.linalg.matrix_rank(rows) == rank
-    assert np.abs(discriminant_directions(samples_of(X, y), 2)[:, 3]).max() < 1e-8
-
-
-def test_classes_without_any_spread():
-    X, y = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 1.0]]), np.array([0, 0, 1])
-    rows = discriminant_directions(samples_of(X, y), 1)
-    assert abs(rows[0, 0]) > 0
-    assert abs(rows[0, 1]) < 1e-12
 
 
 # -- fewer samples than features ---------------------------------------------------------------------------------------
@@ -177,12 +161,12 @@ def test_one_class_has_principal_axes_alone():
 # -- training in the span ---------------------------------------------------------------------------------------------
 
 
-def wide_data(n_samples=24, n_features=70, seed=0, dtype=np.float64):
+def wide_data(n_samples=24, n_features=70, seed=0):
     """Three classes with different means in a few directions."""
     rng = np.random.default_rng(seed)
     y = np.arange(n_samples) % 3
     means = rng.normal(size=(3, 4)) @ rng.normal(size=(4, n_features))
-    return (5 + means[y] + rng.normal(size=(n_samples, n_features))).astype(dtype), y
+    return 5 + means[y] + rng.normal(size=(n_samples, n_features)), y
 
 
 def fitted(model, X, y):
@@ -200,27 +184,23 @@ def spaces(monkeypatch):
 
 
 MODELS = [
-    GLVQ(),
     GLVQ(kernel=Gaussian(width="learned")),
-    GMLVQ(relevance=Matrix(rank=2)),
     LGMLVQ(relevance=Matrix(rank=3, local="class")),
-    LOGM(relevance=Matrix(rank=2), alpha=0.1),
     RSLVQ(n_prototypes=2, relevance=Matrix(rank=2)),
-    LVQClassifier(n_prototypes=1, relevance=Matrix(rank=4, ridge=0.1)),
     LVQClassifier(n_prototypes=1, relevance="matrix"),
     LVQ1(n_prototypes=2),
     GMLVQ(relevance=Matrix(rank=2), solver="online"),
 ]
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: repr(model).replace("\n", "").replace(" ", ""))
-def test_the_results_are_those_in_all_features(model, seed, spaces, monkeypatch):
+def test_the_results_are_those_in_all_features(model, spaces, monkeypatch):
     """Few iterations: later ones magnify rounding errors."""
-    X, y = wide_data(seed=seed)
+    X, y = wide_data()
     model = clone(model).set_params(max_iter=5)
     inside = fitted(model, X, y)
     assert spaces[0].rows.shape == (24, 70)
+    assert fitted(model, X.astype(np.float32), y).prototypes_.dtype == np.float32
     monkeypatch.setattr(training, "sample_space", lambda *given: None)
     direct = fitted(model, X, y)
     np.testing.assert_allclose(inside.objective_history_, direct.objective_history_, rtol=1e-8, atol=1e-9)
@@ -228,22 +208,11 @@ def test_the_results_are_those_in_all_features(model, seed, spaces, monkeypatch)
     if inside.model_.relevance is not None:
         one, other = (fit.model_.relevance for fit in (inside, direct))
         np.testing.assert_allclose(one, other, atol=1e-6 * np.abs(other).max())
-    new, _ = wide_data(seed=seed + 10)  # outside of the span
+    new, _ = wide_data(seed=10)  # outside of the span
     np.testing.assert_allclose(inside.predict_proba(new), direct.predict_proba(new), atol=1e-6)
 
 
-def test_float32_stays_float32(spaces):
-    X, y = wide_data(dtype=np.float32)
-    model = fitted(LGMLVQ(relevance=Matrix(rank=2, local="class"), max_iter=5), X, y)
-    assert spaces[0] is not None
-    assert model.prototypes_.dtype == model.omega_.dtype == np.float32
-    double = fitted(LGMLVQ(relevance=Matrix(rank=2, local="class"), max_iter=5), X.astype(np.float64), y)
-    np.testing.assert_allclose(model.prototypes_, double.prototypes_, atol=1e-3)
-
-
-@pytest.mark.parametrize(
-    "model", [GRLVQ(), GLVQ(solver="adam", max_iter=2), GLVQ(relevance="gradient"), LVQ1(relevance="fc2", max_iter=2)]
-)
+@pytest.mark.parametrize("model", [GRLVQ(), GLVQ(solver="adam", max_iter=2), LVQ1(relevance="fc2", max_iter=2)])
 def test_axes_that_count_keep_all_features(model, spaces):
     """Relevances are of features, and Adam scales each coordinate; more samples would save nothing."""
     fitted(model, *wide_data())
@@ -262,14 +231,6 @@ def test_prototypes_outside_of_the_span_keep_all_features():
     assert space.inside(Params(inside, outside)) is None
     assert sample_space(samples, Diagonal()) is None
     assert sample_space(samples, Mahalanobis()) is not None
-
-
-@pytest.mark.parametrize("init", ["random", np.random.default_rng(0).normal(size=(3, 70))], ids=["random", "given"])
-def test_other_starts_are_trained_in_all_features(init, spaces, monkeypatch):
-    X, y = wide_data()
-    model = fitted(GLVQ(init=init, max_iter=5), X, y)
-    monkeypatch.setattr(training, "sample_space", lambda *given: None)
-    np.testing.assert_array_equal(model.prototypes_, fitted(GLVQ(init=init, max_iter=5), X, y).prototypes_)
 
 
 def test_a_full_matrix_of_many_features_has_the_rank_of_the_samples():

@@ -56,8 +56,7 @@ def assert_same(one, other, rtol=1e-9):
             np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=1e-12)
 
 
-@pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize("relevance", [Relevance(), Matrix(), Matrix(local="class")])
+@pytest.mark.parametrize(("relevance", "missing"), [(Matrix(), False), (Matrix(local="class"), True)])
 def test_what_is_sent_is_of_the_size_of_the_parameters(relevance, missing):
     """Another process makes the rest anew."""
     labels = np.repeat([0, 1, 2], 4)
@@ -87,11 +86,10 @@ class AsWhole:
         return self.cost.value_and_derivative(H, y, labels)
 
 
-@pytest.mark.parametrize("relevance", RULES.values(), ids=RULES)
-@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize(("rule", "options"), list(zip(RULES, [*OPTIONS, "alpha", "both"])))
 @pytest.mark.parametrize("cost", COSTS)
-def test_margin_costs_need_only_two_prototypes_per_sample(cost, options, relevance):
-    cost = replace(COSTS[cost], **OPTIONS[options])
+def test_margin_costs_need_only_two_prototypes_per_sample(cost, rule, options):
+    cost, relevance = replace(COSTS[cost], **OPTIONS[options]), RULES[rule]
     for seed, (name, link) in enumerate(LINKS.items()):
         params, block = draw(seed, relevance)
         params = params._replace(width=None if name == "identity" else 1.3)
@@ -100,20 +98,6 @@ def test_margin_costs_need_only_two_prototypes_per_sample(cost, options, relevan
             for kind in (cost, AsWhole(cost))
         )
         assert_same(one, other)
-
-
-@pytest.mark.parametrize("kind", [GLVQCost, MCECost, LOGMCost])
-def test_cost_matrices_of_one_and_of_zero(kind):
-    params, block = draw(3, Relevance())
-
-    def evaluate(cost_matrix):
-        objective = Objective(Relevance().metric(LABELS), Identity(), kind(cost_matrix=cost_matrix), LABELS)
-        return value_and_gradient(objective, params, *block)
-
-    assert_same(evaluate(np.ones((3, 3))), evaluate(None))
-    value, gradient = evaluate(np.zeros((3, 3)))
-    assert value == pytest.approx(kind().least, abs=1e-15)
-    assert not gradient.prototypes.any()
 
 
 def test_a_cost_matrix_multiplies_the_cost_above_its_minimum():
@@ -128,17 +112,12 @@ def test_a_cost_matrix_multiplies_the_cost_above_its_minimum():
     np.testing.assert_allclose(gradient.prototypes, [[5 * 2 / 25 * 4], [-5 * 8 / 25 * -2], [0.0]])
 
 
-@pytest.mark.parametrize("relevance", RULES.values(), ids=RULES)
-@pytest.mark.parametrize(
-    "cost",
-    [
-        LOGMCost(alpha=0.1, cost_matrix=COST_MATRIX),
-        RSLVQCost(alpha=0.1),
-        CrossEntropyCost(alpha=0.1, cost_matrix=COST_MATRIX),
-    ],
-    ids=["margin", "soft", "cross entropy"],
-)
-def test_blocks_and_the_order_of_samples_do_not_matter(cost, relevance, monkeypatch):
+IN_BLOCKS = [LOGMCost(0.1, cost_matrix=COST_MATRIX), RSLVQCost(0.1), CrossEntropyCost(0.1, cost_matrix=COST_MATRIX)]
+
+
+@pytest.mark.parametrize(("rule", "cost"), list(zip(RULES, 2 * IN_BLOCKS)), ids=RULES)
+def test_blocks_and_the_order_of_samples_do_not_matter(cost, rule, monkeypatch):
+    relevance = RULES[rule]
     params, (X, y, weight) = draw(5, relevance, count=500)
     params = params._replace(width=1.3)
     objective = Objective(relevance.metric(LABELS), RationalQuadratic(shape=2.5), cost, LABELS)
@@ -155,12 +134,8 @@ def test_blocks_and_the_order_of_samples_do_not_matter(cost, relevance, monkeypa
 
 MEMORY_CASES = {
     "margin": (LOGMCost(), Relevance(), 50, 8),
-    "margin with a matrix": (GLVQCost(), Matrix(), 10, 60),
-    "soft": (RSLVQCost(), Relevance(), 50, 8),
     "soft with a matrix": (RSLVQCost(), Matrix(), 10, 60),
     "local matrices": (LOGMCost(), Matrix(local="class"), 50, 6),
-    "matrix per prototype": (LOGMCost(), Matrix(local="prototype"), 10, 60),
-    "soft, local matrices": (RSLVQCost(), Matrix(local="class"), 10, 60),
 }
 
 

@@ -17,17 +17,12 @@ LABELS = np.array([0, 0, 1, 1, 2])
 FEATURES = 3
 RULES = {
     "plain": Relevance(),
-    "weights": Weights(),
     "weights of free size": Weights(ridge=0.2),
-    "matrix": Matrix(),
     "matrix, determinant": Matrix(rank=2, log_determinant=0.3),
     "free size": Matrix(ridge=0.2),
-    "free size, determinant": Matrix(ridge=0.2, log_determinant=0.3, rank=2),
     "of a class": Matrix(local="class", log_determinant=0.3),
-    "of a prototype": Matrix(local="prototype", rank=2),
     "of a prototype, free size": Matrix(local="prototype", ridge=0.2),
-    "weights of a class": Weights(local="class"),
-    "weights of a prototype, free size": Weights(local="prototype", ridge=0.2),
+    "weights of a prototype": Weights(local="prototype"),
     "scale of a prototype": Scale(local="prototype", ridge=0.2),
 }
 COSTS = {"glvq": GLVQCost(0.1, 3.0), "logm": LOGMCost(0.1, 0.7), "rslvq": RSLVQCost(0.1, 0.7)}
@@ -53,14 +48,17 @@ def draw(seed, problem, count=12):
     return free, samples.arranged(np.zeros(FEATURES))
 
 
-@pytest.mark.parametrize(("seed", "unit"), [(0, 3.5), pytest.param(1, 1.0, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("cost", COSTS)
-@pytest.mark.parametrize("rule", RULES)
-def test_gradient_by_the_free_parameters(rule, cost, seed, unit):
+@pytest.mark.parametrize(("rule", "cost"), list(zip(RULES, 3 * [*COSTS])))
+def test_gradient_by_the_free_parameters(rule, cost):
     """Unit, squares of lambda, unit size, penalties and the logarithm of a width, all by central differences."""
     objective = Objective(RULES[rule].metric(LABELS), Gaussian(), COSTS[cost], LABELS)
-    problem = Problem(objective, RULES[rule], unit, DataScale((unit / 5) ** 2, 700))
-    free, data = draw(seed, problem)
+    problem = Problem(objective, RULES[rule], 3.5, DataScale(0.5, 700))
+    free, data = draw(0, problem)
+    params = problem.params(free)
+    for one, other in zip(problem.params(problem.free(params)), params):
+        assert (one is None) == (other is None)
+        if one is not None:
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-15)
     _, gradient = problem.value_and_gradient(free, data)
     for name, at in free._asdict().items():
         ours = getattr(gradient, name)
@@ -87,40 +85,6 @@ def test_fixed_prototypes_have_no_gradient():
     assert value == same
     assert not other.prototypes.any()
     np.testing.assert_array_equal(other.relevance, gradient.relevance)
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_free_parameters_are_inverted(rule):
-    relevance = RULES[rule]
-    rng = np.random.default_rng(2)
-    problem = Problem(
-        Objective(relevance.metric(LABELS), Gaussian(), LOGMCost(), LABELS), relevance, 2.5, DataScale(0.3, 9)
-    )
-    R = relevance.start(ArraySamples(rng.normal(size=(20, FEATURES)), np.arange(20) % 3, np.ones(20)), LABELS)
-    R = R if R is None else relevance.constrained(R * rng.uniform(0.5, 2, R.shape))
-    params = Params(rng.normal(size=(5, FEATURES)), R, 0.7)
-    back = problem.params(problem.free(params))
-    np.testing.assert_allclose(back.prototypes, params.prototypes, rtol=1e-14)
-    assert back.width == pytest.approx(0.7, rel=1e-14)
-    if R is not None:
-        np.testing.assert_allclose(back.relevance, R, rtol=1e-12, atol=1e-15)
-
-
-@pytest.mark.parametrize("rule", ["free size", "free size, determinant", "of a prototype, free size"])
-def test_penalty_is_the_formula(rule):
-    """ridge |Omega|^2, its mean over the matrices, less log_determinant/2 log det(Omega Omega'), their sum."""
-    relevance = RULES[rule]
-    objective = Objective(relevance.metric(LABELS), Identity(), LOGMCost(), LABELS)
-    problem = Problem(objective, relevance)  # features of variance one
-    free, data = draw(4, problem)
-    free = free._replace(width=None)
-    bare = objective.total(free, data).value
-    expected = 0.0
-    matrices = np.reshape(free.relevance, (-1, *free.relevance.shape[-2:]))
-    for omega in matrices:
-        expected += relevance.ridge * np.square(omega).sum() / len(matrices)
-        expected -= relevance.log_determinant / 2 * np.log(np.linalg.det(omega @ omega.T))
-    assert problem.value_and_gradient(free, data)[0] - bare == pytest.approx(expected, rel=1e-10)
 
 
 def large(count=20_000, prototypes=30, features=5, cost=None):
@@ -150,8 +114,7 @@ def test_threads_do_not_change_a_bit(cost, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["arrays", "tensors"])
-@pytest.mark.parametrize("width", [None, 0.5])
-@pytest.mark.parametrize("relevance", [None, (4,), (2, 4), (3, 2, 4)])
+@pytest.mark.parametrize(("relevance", "width"), [(None, None), ((4,), 0.5), ((3, 2, 4), None)])
 def test_ravel_and_unravel(relevance, width, kind):
     rng = np.random.default_rng(0)
     place = np.asarray if kind == "arrays" else pytest.importorskip("torch").as_tensor

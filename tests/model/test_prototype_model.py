@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
-from lvq import LGMLVQ, LVQ1, RSLVQ, SNPC, LVQClassifier
+from lvq import LGMLVQ, RSLVQ, LVQClassifier
 from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
 from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
 from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis
@@ -111,14 +111,16 @@ def slow_prediction(model, link, x):
 
 
 def combinations():
-    """Every pair of a metric and a decision with one of the links in turn; the slow cases are all of them."""
+    """Every pair of a metric and a decision with a link and a number of classes in turn; the slow cases are all."""
+    classes = ("a", "b", "c"), ("a", "b")
     for number, (metric, decision, link) in enumerate(product(METRICS, DECISIONS, LINKS)):
-        chosen = number % len(LINKS) == (number // len(LINKS)) % len(LINKS)
-        yield pytest.param(metric, link, decision, marks=() if chosen else pytest.mark.slow)
+        pair = number // len(LINKS)
+        for place, names in enumerate(classes):
+            chosen = number % len(LINKS) == (pair + pair // len(DECISIONS)) % len(LINKS) and place == pair % 2
+            yield pytest.param(metric, link, decision, names, marks=() if chosen else pytest.mark.slow)
 
 
-@pytest.mark.parametrize("classes", [("a", "b", "c"), ("a", "b")], ids=["three classes", "two classes"])
-@pytest.mark.parametrize(("metric", "link", "decision"), list(combinations()))
+@pytest.mark.parametrize(("metric", "link", "decision", "classes"), list(combinations()))
 def test_predictions_equal_a_slow_computation(metric, link, decision, classes):
     model, X = make_model(metric, link, decision, classes), samples()
     columns = zip(*(slow_prediction(model, link, x) for x in X))
@@ -139,11 +141,10 @@ def test_predictions_equal_a_slow_computation(metric, link, decision, classes):
 
 
 @pytest.mark.filterwarnings("ignore:.*lbfgs stopped after")
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(
-    "estimator",
-    [LGMLVQ(kernel="cauchy"), SNPC(n_prototypes=2), RSLVQ(decision="posterior"), LVQClassifier(), LVQ1(n_prototypes=2)],
-    ids=lambda estimator: repr(estimator).replace("\n", ""),
+    ("estimator", "dtype"),
+    [(LGMLVQ(kernel="cauchy"), np.float32), (RSLVQ(decision="posterior"), np.float64), (LVQClassifier(), np.float32)],
+    ids=["LGMLVQ", "RSLVQ", "LVQClassifier"],
 )
 def test_predictions_equal_those_of_the_estimator(estimator, dtype):
     X, y = make_blobs(60, n_features=3, centers=3, cluster_std=3.0, random_state=0)
@@ -172,15 +173,6 @@ def test_the_matrix_of_a_prototype_gives_its_distance(metric):
         np.testing.assert_allclose(np.square((X - w) @ omega.T).sum(axis=1), D[:, j], rtol=1e-10)
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "diagonal", "matrix"])
-def test_plain_distances_of_images_are_the_distances(metric):
-    model, X = make_model(metric), samples()
-    Z, P = model.images(X), model.images(model.prototypes)
-    np.testing.assert_allclose(np.square(Z[:, None] - P).sum(axis=2), model.distances(X), rtol=1e-10)
-    with pytest.raises(ValueError, match="images needs one metric for all prototypes; this model has LocalMahalanobis"):
-        make_model("local matrix").images(X)
-
-
 @pytest.mark.parametrize("decision", ["relative", "steep"])
 def test_posterior_needs_a_soft_cost(decision):
     model = make_model(decision=decision)
@@ -198,7 +190,7 @@ def test_one_class_so_far_is_predicted_with_certainty():
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize(("metric", "decision"), list(zip(METRICS, [*DECISIONS, "relative"])))
+@pytest.mark.parametrize(("metric", "decision"), list(zip(METRICS, DECISIONS)))
 def test_tensors_give_the_predictions_of_arrays(metric, decision):
     torch = pytest.importorskip("torch")
     model, X = make_model(metric, "gaussian", decision), samples()
@@ -206,12 +198,6 @@ def test_tensors_give_the_predictions_of_arrays(metric, decision):
     np.testing.assert_allclose(found.numpy(), model.distances(X), rtol=1e-12)
     np.testing.assert_array_equal(model.decide(found), model.decide(model.distances(X)))
     np.testing.assert_array_equal(model.predict(torch.as_tensor(X)), model.predict(X))
-
-
-def test_repr_names_the_parts():
-    assert repr(make_model("diagonal", "gaussian")) == (
-        "PrototypeModel(5 prototypes, 3 classes, 4 features, Diagonal metric, Gaussian kernel)"
-    )
 
 
 # -- samples -----------------------------------------------------------------------------------------------------------
@@ -224,7 +210,7 @@ def test_repr_names_the_parts():
         (np.zeros(4), r"must have shape \(n_samples, 4\), got \(4,\)"),
         (np.full((1, 4), np.nan), "contains NaN or infinite values"),
         (np.full((1, 4), np.inf), "contains NaN or infinite values"),
-        (np.full((1, 4), 1e160), "holds values as large as 1e.160, whose squared distances overflow"),
+        (np.full((1, 4), 1e160), "overflow for values as large as 1e.160"),
         ([["a", "b", "c", "d"]], "could not convert string to float"),
         (np.zeros((1, 4), dtype=complex), "must hold real numbers, got complex128"),
     ],
@@ -240,11 +226,6 @@ def test_samples_that_do_not_fit_are_refused(X, message):
 def test_other_numbers_are_converted(convert):
     model, X = make_model(), np.round(samples())
     np.testing.assert_array_equal(model.predict_proba(convert(X)), model.predict_proba(X))
-
-
-def test_float32_stays_float32():
-    model, X = make_model(dtype=np.float32), samples().astype(np.float32)
-    assert model.dtype == model.distances(X).dtype == model.predict_proba(X).dtype == np.float32
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -272,10 +253,11 @@ def test_blocks_give_the_predictions_of_the_whole(metric, monkeypatch):
     assert model.explain(X[:0]).contributions.shape == (0, N_FEATURES)
 
 
-@pytest.mark.parametrize(("n_prototypes", "n_features"), [(2000, 2), (2, 300)], ids=["prototypes", "features"])
-@pytest.mark.parametrize("metric", [Euclidean(), Mahalanobis()], ids=["euclidean", "matrix"])
+@pytest.mark.parametrize(
+    ("n_prototypes", "n_features", "metric"), [(2000, 2, Mahalanobis()), (2, 300, Euclidean())], ids=["many", "wide"]
+)
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "explain"])
-def test_memory_is_bounded_for_any_number_of_samples(method, metric, n_prototypes, n_features, monkeypatch):
+def test_memory_is_bounded_for_any_number_of_samples(method, n_prototypes, n_features, metric, monkeypatch):
     """Neither all distances nor a copy of all samples is held at a time; explanations have the size of the samples."""
     monkeypatch.setattr("lvq.model.rows.BLOCK", 2**16)
     rng = np.random.default_rng(0)
@@ -300,8 +282,7 @@ def test_memory_is_bounded_for_any_number_of_samples(method, metric, n_prototype
 # -- agreement of all outputs ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("offset", [0.0, 1e6])
+@pytest.mark.parametrize(("dtype", "offset"), [(np.float64, 1e6), (np.float32, 0.0), (np.float32, 1e6)])
 @pytest.mark.parametrize(("link", "decision"), [("identity", "relative"), ("gaussian", "steep")])
 @pytest.mark.parametrize("metric", METRICS)
 def test_all_outputs_agree_and_are_those_of_the_distances(metric, link, decision, offset, dtype):
@@ -334,8 +315,7 @@ def test_all_outputs_agree_and_are_those_of_the_distances(metric, link, decision
     assert clear.mean() > 0.9
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize(("metric", "dtype"), list(zip(METRICS, [np.float64, np.float32] * 3)))
 def test_outputs_of_incomplete_and_of_sparse_rows_agree(metric, dtype):
     rng, X = np.random.default_rng(0), samples(200)
     missing, zeros = np.where(rng.random(X.shape) < 0.3, np.nan, X), np.where(rng.random(X.shape) < 0.6, 0, X)
@@ -366,92 +346,68 @@ def test_arrays_are_read_only(again):
         model.link = Identity()
 
 
-@pytest.mark.parametrize("stored", [False, True])
-def test_later_changes_of_the_arrays_given_change_nothing(stored):
-    arrays = {"prototypes": np.array([[0.0], [1.0]]), "labels": np.array([0, 1]), "classes": np.array(["a", "b"])}
-    model = PrototypeModel(**arrays)
-    if stored:
-        model = PrototypeModel.from_arrays(model.to_arrays() | arrays)
-    arrays["prototypes"][:], arrays["classes"][:] = [[1.0], [0.0]], "c"
-    assert model.predict([[0.1], [0.9]]).tolist() == ["a", "b"]
-
-
 # -- inconsistent arrays and parts -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"prototypes": np.zeros(4)}, "needs prototypes of shape"),
-        ({"prototypes": np.zeros((5, 4), dtype=int)}, "needs prototypes of shape .* in float32 or float64"),
-        ({"prototypes": np.zeros((5, 4), dtype=np.float16)}, "needs prototypes of shape .* in float32 or float64"),
-        ({"prototypes": np.zeros((0, 4)), "labels": np.zeros(0, dtype=int)}, "needs prototypes of shape"),
-        ({"prototypes": [[0.0] * 4] * 5}, "needs prototypes of shape"),
-        ({"prototypes": np.full((5, 4), np.nan)}, "has prototypes that are not finite numbers"),
-        ({"classes": np.array([["a", "b", "c"]])}, "needs a one-dimensional array of classes"),
-        ({"classes": np.array([])}, "needs a one-dimensional array of classes"),
-        ({"classes": ["a", "b", "c"]}, "needs a one-dimensional array of classes"),
-        ({"classes": np.array(["a", "b", "a"])}, "has classes that are not distinct values"),
-        ({"classes": np.array([0.0, np.nan, 1.0])}, "has classes that are not distinct values"),
-        ({"classes": np.array(["a", ["b"], "c"], dtype=object)}, "has classes that are not distinct values"),
-        ({"labels": np.array([0, 0, 1, 2])}, "needs an ascending class index for each prototype"),
-        ({"labels": np.array([0, 1, 0, 2, 2])}, "needs an ascending class index for each prototype"),
-        ({"labels": np.array([0.0, 0, 1, 2, 2])}, "needs an ascending class index for each prototype"),
-        ({"labels": np.array([0, 0, 1, 2, 3])}, "has labels outside of its 3 classes"),
-        ({"labels": np.array([-1, 0, 1, 2, 2])}, "has labels outside of its 3 classes"),
-        ({"feature_names": ("a", "b")}, "has 2 feature names for 4 features"),
-        ({"importances": np.ones(3)}, "has importances that do not fit its 4 features"),
-        ({"importances": np.array([1.0, 0, 0, np.nan])}, "has importances that do not fit its 4 features"),
-        ({"relevance": np.ones(4)}, "has relevances that its metric does not use"),
-        ({"metric": Diagonal()}, "has relevances that do not fit its 4 features"),
-        ({"metric": Diagonal(), "relevance": np.ones(3)}, "has relevances that do not fit its 4 features"),
-        ({"metric": Diagonal(), "relevance": np.ones((2, 4))}, "has relevances that do not fit its 4 features"),
-        ({"metric": Diagonal(), "relevance": np.array([1.0, 1, 1, -1])}, "has negative relevances"),
-        ({"metric": Mahalanobis(), "relevance": np.ones((2, 3))}, "has relevances that do not fit its 4 features"),
-        (
-            {"metric": Mahalanobis(), "relevance": np.full((2, 4), np.inf)},
-            "has relevances that do not fit its 4 features",
-        ),
-        (
-            {"metric": LocalMahalanobis((0, 5)), "relevance": np.ones((2, 2, 4))},
-            "has another number of metrics",
-        ),
-        ({"metric": LocalMahalanobis((0, 4)), "relevance": np.ones((1, 2, 4))}, "has metrics for other groups"),
-        ({"metric": LocalMahalanobis((1, 5)), "relevance": np.ones((1, 2, 4))}, "has metrics for other groups"),
-        ({"metric": LocalMahalanobis((0, 3, 3, 5)), "relevance": np.ones((3, 2, 4))}, "has metrics for other groups"),
         *[
-            ({"metric": LocalMahalanobis(groups), "relevance": np.ones((1, 2, 4))}, "has metrics for other groups")
-            for groups in ((0.0, 5.0), (0, True, 5), [0, 5], (5,))
+            ({"prototypes": given}, "needs prototypes of shape")
+            for given in (np.zeros(4), np.zeros((5, 4), int), [[0.0]])
         ],
-        ({"variances": np.array([1, -1, 1, 1.0])}, "has variances that are negative"),
-        ({"variances": np.ones(3)}, "has variances that do not fit its 4 features"),
-        ({"variances": np.array([1.0, np.nan, 1.0, 1.0])}, "has variances that do not fit its 4 features"),
-        ({"variances": [1.0] * 4}, "has variances that do not fit its 4 features"),
+        ({"prototypes": np.zeros((0, 4)), "labels": np.zeros(0, dtype=int)}, "needs prototypes of shape"),
+        ({"prototypes": np.full((5, 4), np.nan)}, "not finite"),
+        *[
+            ({"classes": given}, "one-dimensional array of classes")
+            for given in (np.array([["a"]]), np.array([]), ["a"])
+        ],
+        *[({"classes": np.array(given)}, "not distinct") for given in (["a", "b", "a"], [0.0, np.nan, 1.0])],
+        ({"classes": np.array(["a", ["b"], "c"], dtype=object)}, "not distinct"),
+        *[
+            ({"labels": np.array(given)}, "ascending class index")
+            for given in ([0, 0, 1, 2], [0, 1, 0, 2, 2], [0.0] * 5)
+        ],
+        *[({"labels": np.array([low, 0, 1, 2, high])}, "outside of its 3 classes") for low, high in ((0, 3), (-1, 2))],
+        ({"feature_names": ("a", "b")}, "2 feature names for 4 features"),
+        ({"importances": np.ones(3)}, "importances that do not fit its 4 features"),
+        ({"importances": np.array([1.0, 0, 0, np.nan])}, "importances that do not fit its 4 features"),
+        ({"relevance": np.ones(4)}, "relevances that its metric does not use"),
+        *[
+            ({"metric": Diagonal(), "relevance": given}, "relevances that do not fit")
+            for given in (None, np.ones((2, 4)))
+        ],
+        ({"metric": Diagonal(), "relevance": np.array([1.0, 1, 1, -1])}, "negative relevances"),
+        ({"metric": Mahalanobis(), "relevance": np.ones((2, 3))}, "relevances that do not fit"),
+        ({"metric": Mahalanobis(), "relevance": np.full((2, 4), np.inf)}, "relevances that do not fit"),
+        ({"metric": LocalMahalanobis((0, 5)), "relevance": np.ones((2, 2, 4))}, "another number of metrics"),
+        *[
+            ({"metric": LocalMahalanobis(groups), "relevance": np.ones((1, 2, 4))}, "metrics for other groups")
+            for groups in ((0, 4), (1, 5), (0, 3, 3, 5), (0.0, 5.0), (0, True, 5), [0, 5], (5,))
+        ],
+        ({"variances": np.array([1, -1, 1, 1.0])}, "variances that are negative"),
+        *[({"variances": given}, "variances that do not fit") for given in (np.ones(3), np.full(4, np.nan), [1.0] * 4)],
         ({"metric": None}, "has no metric"),
         ({"link": None}, "has no link"),
-        ({"link": Gaussian(0.0)}, "has a kernel whose width or shape is not a positive number"),
-        ({"link": Gaussian(np.inf)}, "has a kernel whose width or shape is not a positive number"),
-        ({"link": Gaussian(10**400)}, "has a kernel whose width or shape is not a positive number"),
-        ({"link": Gaussian("1")}, "has a kernel whose width or shape is not a positive number"),
-        ({"link": RationalQuadratic(1.0, -1.0)}, "has a kernel whose width or shape is not a positive number"),
+        *[({"link": Gaussian(width)}, "not a positive number") for width in (0.0, np.inf, 10**400, "1")],
+        ({"link": RationalQuadratic(1.0, -1.0)}, "not a positive number"),
     ],
 )
 def test_inconsistent_arrays_and_parts_are_refused(changes, message):
-    with pytest.raises(ValueError, match=f"PrototypeModel {message}"):
+    with pytest.raises(ValueError, match=f"PrototypeModel .*{message}"):
         replace(make_model(), **changes)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"xi": 0.0}, "xi of a DecisionRule must be a positive number or None, got 0.0"),
-        ({"xi": np.inf}, "xi of a DecisionRule must be a positive number or None, got inf"),
-        ({"xi": 10**400}, "xi of a DecisionRule must be a positive number or None, got 1000"),
-        ({"xi": np.nan}, "xi of a DecisionRule must be a positive number or None, got nan"),
+        *[({"xi": xi}, f"xi .* must be a positive number or None, got {str(xi)[:4]}") for xi in (0.0, np.inf, 10**400)],
         ({"sharpness": 0.0}, "sharpness of a DecisionRule must be a positive number, got 0.0"),
-        ({"log_probabilities": True}, "A DecisionRule with log_probabilities needs a steepness xi"),
-        ({"soft": True}, "A DecisionRule by the posterior needs soft=True and a steepness xi"),
-        ({"xi": 1.0, "by_posterior": True}, "A DecisionRule by the posterior needs soft=True and a steepness xi"),
+        ({"log_probabilities": True}, "log_probabilities needs a steepness xi"),
+        *[
+            (given, "needs soft=True and a steepness xi")
+            for given in ({"soft": True}, {"xi": 1.0, "by_posterior": True})
+        ],
     ],
 )
 def test_inconsistent_decision_rules_are_refused(parameters, message):

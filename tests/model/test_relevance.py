@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lvq.model.local_metrics import PARAMETER_AXES
 from lvq.model.metrics import Diagonal
 from lvq.model.relevance import (
     RELEVANCES,
@@ -15,17 +14,13 @@ from lvq.model.relevance import (
     FisherPrototypes,
     Hebbian,
     Matrix,
-    Relevance,
-    RuleWeights,
     Scale,
-    Structured,
     Weights,
     shrunk,
 )
 from lvq.model.samples import ArraySamples
 from tests.model.formulas import differences
 
-SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 3)))
 LABELS = np.array([0, 0, 1, 2, 2])
 ONE = DataScale(1.0, 1)
 
@@ -46,8 +41,7 @@ def test_relevances_start_equal_and_sum_to_one(rule, dtype):
         assert start(replace(rule, scores="max"), np.ones((3, 4))).tolist() == [1.0] * 4
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("rank", [None, 1, 2, 9, 10])
+@pytest.mark.parametrize(("rank", "dtype"), [(None, np.float32), (2, np.float64), (9, np.float32), (10, np.float64)])
 @pytest.mark.parametrize(("local", "count"), [(None, None), ("class", 3), ("prototype", 5)])
 def test_matrices_start_at_unit_norm(local, count, rank, dtype, two_of_many):
     X, y = two_of_many(0)
@@ -68,43 +62,20 @@ def test_groups_of_prototypes_that_share_a_metric(kind):
     assert RELEVANCES["local_matrix"].groups(LABELS) == RELEVANCES["local_diagonal"].groups(LABELS) == (0, 2, 3, 5)
 
 
-def test_every_rule_has_the_metric_of_its_parameters(two_of_many):
-    X, y = two_of_many(0)
-    for rule in [Relevance(), *RELEVANCES.values()]:
-        found = start(rule, X, y)
-        axes = PARAMETER_AXES.get(type(rule.metric(LABELS)))
-        assert axes in (None, 0 if found is None else found.ndim)
-
-
-def test_which_rules_have_a_gradient_and_a_weighted_step():
-    for rule in RELEVANCES.values():
-        assert rule.smooth != isinstance(rule, RuleWeights)
-        assert rule.weighted_step == isinstance(rule, Structured)
-
-
 # -- free parameters of the batch solvers ------------------------------------------------------------------------------
 
 GROUPED = {"feature_groups": ("a", "b", "b", None), "sparsity": 0.2, "smoothness": 0.3}
 SMOOTH = {
-    "weights": Weights(),
     "weights of any size": Weights(ridge=0.3),
-    "weights per class": Weights(local="class"),
-    "weights per prototype of any size": Weights(local="prototype", ridge=0.3),
+    "weights per prototype": Weights(local="prototype"),
     "scale per class": Scale(ridge=0.3),
-    "groups": Weights(**GROUPED),
     "few and smooth": Weights(sparsity=0.2, smoothness=0.3),
     "groups per class": Weights(local="class", **GROUPED),
     "groups per prototype of any size": Weights(local="prototype", ridge=0.3, **GROUPED),
-    "matrix": Matrix(),
-    "matrix rank 2": Matrix(rank=2),
-    "matrix per class": Matrix(local="class"),
     "matrix of any size": Matrix(ridge=0.3),
-    "matrix with determinant": Matrix(rank=2, log_determinant=0.2),
     "matrix per class with both": Matrix(rank=2, local="class", ridge=0.3, log_determinant=0.2),
-    "smooth matrix": Matrix(smoothness=0.3),
     "matrix of few features": Matrix(rank=2, **GROUPED),
     "few per class of any size": Matrix(local="class", ridge=0.3, sparsity=0.2, smoothness=0.3),
-    "shrunk matrix": Matrix(shrinkage=0.3),
     "shrunk matrix rank 2": Matrix(rank=2, shrinkage=0.3),
     "shrunk matrix per class of any size": Matrix(local="class", ridge=0.1, shrinkage=0.3),
 }
@@ -119,16 +90,15 @@ def draw_free(rule, seed, make):
     return rng, rng.uniform(0.2, 1.0, start(rule, X, y).shape)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 @every_rule
-def test_free_parameters_give_back_the_constrained_ones(rule, seed, two_of_many):
-    _, free = draw_free(rule, seed, two_of_many)
+def test_free_parameters_give_back_the_constrained_ones(rule, two_of_many):
+    _, free = draw_free(rule, 0, two_of_many)
     R = rule.constrained(free)
     if isinstance(rule, Matrix):
-        size, of_free = (R**2).sum(axis=(-2, -1)), (rule.structure.used(free) ** 2).sum(axis=(-2, -1))
+        size, of_free = (R**2).sum(axis=(-2, -1)), (rule.used(free) ** 2).sum(axis=(-2, -1))
     else:
         assert (R >= 0).all()
-        size, of_free = R.sum(axis=-1), (rule.structure.used(free) ** 2).sum(axis=-1)
+        size, of_free = R.sum(axis=-1), (rule.used(free) ** 2).sum(axis=-1)
     np.testing.assert_allclose(size, of_free if rule.free_size else 1.0)
     if rule.feature_groups is not None:
         assert not R[..., 3].any()
@@ -144,11 +114,10 @@ def test_the_start_is_of_unit_size_and_keeps_the_constraints(rule, two_of_many):
     assert start(rule, X.astype(np.float32), y).dtype == np.float32
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 @every_rule
-def test_pull_and_penalty_are_gradients(rule, seed, two_of_many):
+def test_pull_and_penalty_are_gradients(rule, two_of_many):
     """In any unit of the features, and of any number of samples."""
-    rng, free = draw_free(rule, seed, two_of_many)
+    rng, free = draw_free(rule, 0, two_of_many)
     scale, R, by_relevance = DataScale(2.5, 700), rule.constrained(free), rng.normal(size=free.shape)
     expected = differences(lambda at: (by_relevance * rule.constrained(at)).sum(), free, 1e-5)
     np.testing.assert_allclose(rule.pull_back(free, R, by_relevance), expected, rtol=1e-6, atol=1e-8)
@@ -184,22 +153,6 @@ def test_the_automatic_rank(n, rows, ridge):
     assert start(Matrix(rank="auto", ridge=ridge), X).shape == (rows, n)
 
 
-@pytest.mark.parametrize(("n_samples", "factor"), [(20, 1.0), (500, 1.0), (5000, 0.1), (15_000, 1 / 30)])
-@pytest.mark.parametrize("rule", [Matrix(ridge=0.2, local="class", shrinkage=0.3), Weights(ridge=0.2)], ids=["A", "w"])
-def test_penalties_fall_with_the_number_of_samples(rule, n_samples, factor):
-    """And are in units of the variance of a feature."""
-    R = np.random.default_rng(0).uniform(size=(3, 4, 4) if isinstance(rule, Matrix) else 4)
-    for variance in (1.0, 7.0):
-        value = rule.penalty(R, DataScale(variance, n_samples))[0]
-        assert value == pytest.approx(variance * factor * rule.penalty(R, ONE)[0])
-
-
-@pytest.mark.parametrize("rule", [Matrix(ridge=0.2, local="class", rank=2), Weights(ridge=0.2, local="class")])
-def test_a_ridge_does_not_grow_with_the_number_of_groups(rule):
-    R = np.random.default_rng(0).uniform(size=(1, 2, 4) if isinstance(rule, Matrix) else (1, 4))
-    assert rule.penalty(R.repeat(9, axis=0), ONE)[0] == pytest.approx(rule.penalty(R, ONE)[0])
-
-
 def test_a_scale_has_equal_weights_and_stays_so():
     rng, rule = np.random.default_rng(0), Scale(local="prototype")
     R = rule.constrained(rng.uniform(0.2, 1, (5, 4)))
@@ -209,7 +162,6 @@ def test_a_scale_has_equal_weights_and_stays_so():
 
 
 SIZES = {
-    "weights per class": (Weights(local="class", ridge=0.3), lambda R: R.sum() / len(R)),
     "weights per prototype": (Weights(local="prototype", ridge=0.3), lambda R: R.sum() / len(R)),
     "scale per class": (Scale(ridge=0.3), lambda R: R.sum() / len(R)),
     "matrix": (Matrix(ridge=0.3), lambda R: (R**2).sum()),
@@ -218,27 +170,21 @@ SIZES = {
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_the_ridge_is_a_multiple_of_the_squared_norm(name, two_of_many):
+def test_penalties_are_their_formulas(name, two_of_many):
+    """The ridge in units of the variance of a feature, falling with the number of samples; the determinants' sum."""
     rule, size = SIZES[name]
     _, R = draw_free(rule, 0, two_of_many)
     assert rule.penalty(R, ONE)[0] == pytest.approx(0.3 * size(R))
-    assert rule.penalty(R, DataScale(4.0, 9))[0] == pytest.approx(1.2 * size(R))
+    assert rule.penalty(R, DataScale(4.0, 500))[0] == pytest.approx(1.2 * size(R))
+    assert rule.penalty(R, DataScale(1.0, 15_000))[0] == pytest.approx(0.01 * size(R))
     assert replace(rule, ridge=0.0).penalty(R, ONE) is None
-    if isinstance(rule, Scale):
-        return
-    both = replace(rule, sparsity=0.5)
-    alone = replace(both, ridge=0.0).penalty(R, ONE)[0]
-    assert both.penalty(R, ONE)[0] == pytest.approx(0.3 * size(R) + alone)
+    if isinstance(rule, Matrix):
+        determinants = np.linalg.det(R @ np.swapaxes(R, -1, -2))
+        value = replace(rule, log_determinant=0.2).penalty(R, ONE)[0]
+        assert value == pytest.approx(0.3 * size(R) - 0.1 * np.log(determinants).sum())
 
 
-def test_the_determinant_is_that_of_each_matrix():
-    omega = np.random.default_rng(0).normal(size=(3, 2, 4))
-    determinants = np.linalg.det(omega @ omega.swapaxes(1, 2))
-    value = Matrix(rank=2, local="class", log_determinant=0.2).penalty(omega, ONE)[0]
-    assert value == pytest.approx(-0.1 * np.log(determinants).sum())
-
-
-@pytest.mark.parametrize("rule", [Weights(), Weights(local="class"), Matrix(), Matrix(local="prototype"), Scale()])
+@pytest.mark.parametrize("rule", [Weights(), Matrix(local="prototype"), Scale()])
 def test_scaled_parameters_scale_the_distances(rule, two_of_many):
     X, y = two_of_many(0, n_features=4)
     W, R = np.random.default_rng(0).normal(size=(len(LABELS), 4)), start(rule, X, y)

@@ -14,9 +14,19 @@ from lvq.model.samples import (
     class_means,
     class_moments,
     filled,
-    median_variance,
+    typical_variance,
     with_values,
 )
+
+
+def placed(kind, array):
+    """As an array, sparse rows or a tensor; what has one axis is an array beside sparse rows."""
+    if kind == "tensor":
+        return pytest.importorskip("torch").tensor(array)
+    return sparse.csr_array(array) if kind == "sparse" and array.ndim == 2 else array
+
+
+every_kind = pytest.mark.parametrize("kind", ["array", "sparse", "tensor"])
 
 
 @pytest.fixture
@@ -25,7 +35,7 @@ def samples():
     return ArraySamples(rng.normal(size=(101, 3)), rng.integers(0, 3, 101), rng.uniform(0.5, 2.0, 101))
 
 
-@pytest.mark.parametrize("rows", [1, 10, 100, 101, 1000])
+@pytest.mark.parametrize("rows", [1, 100, 1000])
 def test_every_sample_is_in_one_block_in_the_given_order(samples, rows):
     """Lists are concatenated by `+`, so the sum is the list of all rows."""
     found = samples.reduce(lambda block: [tuple(row) for row in np.column_stack(block)], rows)
@@ -59,14 +69,6 @@ def test_a_draw_is_without_replacement_and_in_the_order_of_the_samples(samples):
     np.testing.assert_array_equal(drawn.weight, samples.weight[rows])
 
 
-@pytest.mark.parametrize("count", [None, 101, 500])
-def test_a_draw_of_all_samples_uses_no_random_number(samples, count):
-    drawn = samples.sample(count, random_state=None)
-    assert drawn.X is samples.X
-    assert drawn.y is samples.y
-    assert drawn.weight is samples.weight
-
-
 def test_arranged():
     """Class by class, relative to the centre, weights of sum one; the order within a class is kept."""
     X = np.arange(12.0).reshape(6, 2)
@@ -80,39 +82,23 @@ def test_arranged():
     np.testing.assert_array_equal(X, np.arange(12.0).reshape(6, 2))
 
 
-def test_arranged_weights_have_the_type_of_the_samples():
-    samples = ArraySamples(np.ones((4, 2), dtype=np.float32), np.zeros(4, dtype=int), np.ones(4))
-    assert samples.arranged(np.zeros(2, dtype=np.float32)).weight.dtype == np.float32
-
-
-@pytest.mark.parametrize("kind", ["array", "sparse", "tensor"])
+@every_kind
 def test_the_typical_variance_is_the_median_of_the_features(kind):
     X = np.random.default_rng(0).normal(size=(50, 5)) * [1, 2, 3, 4, 0] + [0, 0, 5, 0, 7]
     weight = np.arange(1.0, 51.0)
     mean = weight @ X / weight.sum()
     expected = np.median((weight @ (X - mean) ** 2 / weight.sum())[:4])
-    given = {"array": lambda: X, "sparse": lambda: sparse.csr_array(X), "tensor": lambda: tensor(X)}[kind]()
-    weights = tensor(weight) if kind == "tensor" else weight
-    found = ArraySamples(given, np.zeros(50, dtype=int), weights).typical_variance()
+    given, weights = placed(kind, X), placed(kind, weight)
+    found = typical_variance(ArraySamples(given, np.zeros(50, dtype=int), weights))
     assert found == pytest.approx(expected, rel=1 / 256)
-    assert ArraySamples(given * 2.0**-10, np.zeros(50, dtype=int), weights).typical_variance() == found * 2.0**-20
+    assert typical_variance(ArraySamples(given * 2.0**-10, np.zeros(50, dtype=int), weights)) == found * 2.0**-20
 
 
-def tensor(array):
-    return pytest.importorskip("torch").tensor(array)
-
-
-def test_the_median_variance_counts_features_that_vary():
-    assert median_variance(np.array([4.0, 0.0, 0.0, 1e-40])) == 4.0
-    assert median_variance(np.zeros(3)) == median_variance(np.zeros(0)) == 1.0
-
-
-@pytest.mark.parametrize("kind", ["array", "sparse", "tensor"])
+@every_kind
 def test_thinned_samples_are_every_kth_where_there_are_many(kind, monkeypatch):
     monkeypatch.setattr(samples_module, "THINNED", 10)
     X, y, weight = np.arange(70.0).reshape(35, 2), np.arange(35) % 3, np.arange(1.0, 36.0)
-    given = {"array": lambda: X, "sparse": lambda: sparse.csr_array(X), "tensor": lambda: tensor(X)}[kind]()
-    some = ArraySamples(given, y, weight).thinned()
+    some = ArraySamples(placed(kind, X), y, weight).thinned()
     values = some.X.toarray() if kind == "sparse" else np.asarray(some.X)
     np.testing.assert_array_equal(values, X[::3])
     np.testing.assert_array_equal(some.y, y[::3])
@@ -124,8 +110,7 @@ def test_thinned_samples_are_every_kth_where_there_are_many(kind, monkeypatch):
 def test_arranged_in_float32_is_rounded_after_the_centre_is_subtracted(kind):
     X = 1e9 + np.random.default_rng(0).normal(size=(7, 3))
     y, weight, centre = np.array([1, 0, 1, 0, 2, 2, 0]), np.arange(1.0, 8.0), np.full(3, 1e9)
-    place = tensor if kind == "tensor" else np.asarray
-    found = ArraySamples(place(X), place(y), place(weight)).arranged(place(centre), single=True)
+    found = ArraySamples(*(placed(kind, part) for part in (X, y, weight))).arranged(placed(kind, centre), single=True)
     np.testing.assert_array_equal(np.asarray(found.X), (X[[1, 3, 6, 0, 2, 4, 5]] - centre).astype(np.float32))
     assert np.asarray(found.weight).dtype == np.float32
 
@@ -138,15 +123,13 @@ def incomplete(rng, count, n_features, fraction=0.3):
     return X
 
 
-@pytest.mark.parametrize("kind", ["array", "tensor", "sparse"])
+@every_kind
 def test_class_moments_are_their_definition(kind):
     rng = np.random.default_rng(0)
     X, y, weight = rng.normal(size=(60, 4)) * [1, 1e3, 1e-3, 0], rng.integers(0, 3, 60), rng.uniform(0.5, 2, 60)
     means = np.array([np.average(X[y == k], axis=0, weights=weight[y == k]) for k in range(3)])
     residual = X - means[y]
-    place = {"array": np.asarray, "sparse": sparse.csr_array, "tensor": tensor}
-    every = place["tensor"] if kind == "tensor" else np.asarray
-    samples = ArraySamples(place[kind](X), every(y), every(weight))
+    samples = ArraySamples(*(placed(kind, part) for part in (X, y, weight)))
     expected = np.bincount(y, weight), means, (residual.T * weight) @ residual / weight.sum()
     for ours, theirs in zip((*class_moments(samples), *class_means(samples)), (*expected, *expected[:2])):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
@@ -163,14 +146,13 @@ def test_filled_by_class_means_then_overall_means_then_the_default():
     assert filled(samples, np.full(3, 9.0)).X[:, 2].tolist() == [9] * 4
     assert np.isnan(X).sum() == 8  # the samples given stay as they are
     complete = ArraySamples(np.ones((2, 2)), np.zeros(2, dtype=int), np.ones(2))
-    assert filled(complete) is with_values(complete) is complete
+    assert filled(complete) is complete
 
 
 def test_rows_without_any_value_are_left_out_unless_their_class_has_no_others():
     nan = np.nan
     X = np.array([[nan, nan], [1.0, nan], [nan, nan], [nan, nan]])
-    kept = with_values(ArraySamples(X, np.array([0, 0, 1, 0]), np.arange(4.0)))
-    assert (kept.y.tolist(), kept.weight.tolist()) == ([0, 1], [1.0, 2.0])
+    assert with_values(X, np.array([0, 0, 1, 0])).tolist() == [False, True, True, False]
 
 
 def test_weights_of_variances_and_means_are_copies():
@@ -192,7 +174,7 @@ def test_moments_of_batches_are_those_of_all_samples(offset):
     X[:10, 2] = np.nan
     first, *rest = (FeatureMoments.of(X[part], weight[part]) for part in (slice(10), slice(10, 11), slice(11, 40)))
     for batch in rest:
-        first = first.joined(batch)
+        first = first + batch
     for ours, theirs in zip(first, FeatureMoments.of(X, weight)):
         np.testing.assert_allclose(ours, theirs, rtol=1e-7 if offset else 1e-12)
 

@@ -7,7 +7,6 @@ from scipy.special import log_softmax, softmax
 from lvq.model.links import KERNELS, Gaussian, Identity
 from lvq.model.scores import (
     PENALTY,
-    class_distances,
     class_log_probabilities,
     class_probabilities,
     class_scores,
@@ -18,7 +17,6 @@ from lvq.model.scores import (
     tempered,
 )
 
-SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 3)))
 LABELS = np.array([0, 0, 1, 3, 3])
 LINKS = [Identity(), *(kernel.with_width(1.4) for kernel in KERNELS.values())]
 LINK_NAMES = [type(link).__name__ for link in LINKS]
@@ -28,64 +26,37 @@ def distances(seed, n_classes, n_samples=40):
     return np.random.default_rng(seed).uniform(0, 5, (n_samples, n_classes))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_class_distances_equal_loops(seed):
-    D = distances(seed, len(LABELS))
-    smallest = class_distances(D, LABELS, 5)
-    for i, row in enumerate(D):
-        assert smallest[i].tolist() == [min(row[k == LABELS], default=np.inf) for k in range(5)]
-
-
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_log_probabilities_at_extreme_scales_and_of_classes_without_prototypes(scale, n_classes):
-    D = distances(0, n_classes) * scale
-    D[:, 1] = np.inf
-    logarithms = class_log_probabilities(Identity(), D, 1e3)
-    assert (logarithms[:, 1] == -np.inf).all()
-    assert np.isfinite(logarithms[:, [0, *range(2, n_classes)]]).all()
-    np.testing.assert_array_equal(logarithms.argmax(axis=1), D.argmin(axis=1))
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e3, 1e200])
 @pytest.mark.parametrize("xi", [None, 1e-3, 1e3])
 @pytest.mark.parametrize("link", LINKS, ids=LINK_NAMES)
-def test_the_largest_belongs_to_the_nearest_class_at_every_scale(link, xi, scale, seed):
-    """Far away a kernel saturates and all classes tie; the probabilities still sum to one."""
-    D = distances(seed, 4) * scale
+def test_the_largest_belongs_to_the_nearest_class_at_every_scale(link, xi, scale):
+    """Of equally near ones to the first. Far away a kernel saturates and all classes tie; probabilities sum to one."""
+    D = distances(0, 4) * scale
+    D[:3, 2], D[3] = D[:3, 1], 0.0
     scores, probabilities = class_scores(link, D, xi), class_probabilities(link, D, xi, 5.0)
+    if xi is not None:
+        np.testing.assert_array_equal(class_log_probabilities(link, D, xi).argmax(axis=1), D.argmin(axis=1))
     np.testing.assert_array_equal(scores.argmax(axis=1), D.argmin(axis=1))
     np.testing.assert_array_equal(probabilities.argmax(axis=1), D.argmin(axis=1))
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)
     assert (probabilities >= 0).all()
 
 
-def test_ties_go_to_the_lowest_class():
-    D = np.array([[1.0, 1.0, 2.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
-    for xi in (None, 2.0):
-        assert class_scores(Identity(), D, xi).argmax(axis=1).tolist() == [0, 1, 0]
-        assert class_probabilities(Identity(), D, xi, 5.0).argmax(axis=1).tolist() == [0, 1, 0]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("xi", [None, 1.7])
 @pytest.mark.parametrize("link", LINKS, ids=LINK_NAMES)
-def test_a_class_without_prototypes_is_never_predicted(link, xi, seed):
+def test_a_class_without_prototypes_is_never_predicted(link, xi):
     """Its distance is infinite; the others' scores are as if it were not there."""
-    D = distances(seed, 3)
+    D = distances(0, 3)
     wide = np.insert(D, 1, np.inf, axis=1)
     scores, probabilities = class_scores(link, wide, xi), class_probabilities(link, wide, xi, 5.0)
     np.testing.assert_allclose(scores[:, [0, 2, 3]], class_scores(link, D, xi), rtol=1e-12)
     assert (scores[:, 1] <= scores.min(axis=1)).all()
     assert np.isfinite(probabilities).all()
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
-
-
-def test_posterior_far_from_all_prototypes():
-    result = posterior(Identity(), np.array([[1e6, 1e6 + 1, 1e6 + 2, 1e6, 1e6]]), LABELS, 4, 1.0)
-    np.testing.assert_allclose(result.sum(), 1.0)
-    assert result[0, 3] > result[0, 0] > result[0, 1] > result[0, 2] == 0
+    if xi is not None:
+        logarithms = class_log_probabilities(link, wide, xi)
+        assert (logarithms[:, 1] == -np.inf).all()
+        assert np.isfinite(logarithms[:, [0, 2, 3]]).all()
 
 
 @pytest.mark.parametrize("xi", [None, np.float32(1.7)])
@@ -126,16 +97,6 @@ def test_relative_similarity():
             assert value == (0 if winner == rival == 0 else (rival - winner) / (rival + winner))
 
 
-def test_the_winner_of_a_predicted_class_is_its_nearest_prototype():
-    """The rival is the nearest of all other classes, which may be nearer than the winner."""
-    D = np.array([[3.0, 4.0, 1.0, 2.0, 0.5], [1.0, 2.0, 9.0, 3.0, 4.0]])
-    found = nearest(D, OWNERS, predicted=np.array([0, 2]))
-    assert found.winner.tolist() == [0, 3]
-    assert found.rival.tolist() == [4, 0]
-    assert found.winner_distance.tolist() == [3.0, 3.0]
-    assert found.rival_distance.tolist() == [0.5, 1.0]
-
-
 # -- temperature -------------------------------------------------------------------------------------------------------
 
 
@@ -162,10 +123,9 @@ def test_it_is_found_again(temperature, seed):
     assert fitted_temperature(table, y, np.ones(len(y))) == pytest.approx(temperature, rel=0.12)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_no_other_has_a_smaller_loss(seed):
-    table, y = draw_labels(seed, 1.7, n_samples=60)
-    weight = np.random.default_rng(seed).uniform(0.1, 3, len(y))
+def test_no_other_has_a_smaller_loss():
+    table, y = draw_labels(0, 1.7, n_samples=60)
+    weight = np.random.default_rng(0).uniform(0.1, 3, len(y))
     best = loss(table, y, weight, fitted_temperature(table, y, weight))
     assert all(loss(table, y, weight, other) >= best - 1e-9 for other in np.geomspace(1 / 8, 8, 60))
 
@@ -200,15 +160,6 @@ def test_the_order_of_the_classes_is_kept():
         np.testing.assert_array_equal(raised.argsort(axis=1), probabilities.argsort(axis=1))
         np.testing.assert_allclose(raised.sum(axis=1), 1)
     assert tempered(probabilities, 1.0) is probabilities
-
-
-def test_a_constant_in_each_row_does_not_count():
-    """Logarithms need not be of numbers that sum to one, as those of tiny likelihoods."""
-    table, y = draw_labels(1, 2.0, n_samples=200)
-    expected = fitted_temperature(table, y, np.ones(200))
-    for constant in (-1e6, 1e6):
-        shifted = table + constant * np.linspace(0.5, 1, 200)[:, None]
-        assert fitted_temperature(shifted, y, np.ones(200)) == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_class_that_is_much_less_likely_still_counts():

@@ -1,15 +1,12 @@
 """Starting prototypes: how many, where, and that a weight is exactly a number of copies."""
 
-import re
-import warnings
-
 import numpy as np
 import pytest
 
 from lvq.model.samples import ArraySamples
 from lvq.model.start_prototypes import STARTS, k_means, prototypes_per_class, start_prototypes
 
-SEEDS = (0, 1, 2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 12)))
+SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6)))
 
 
 def start(X, y, counts, init, seed=0, weight=None, names=None):
@@ -35,26 +32,6 @@ def blobs(seed, n_samples=40, n_features=None):
 def test_a_dict_is_read_by_class_not_by_order(counts, classes):
     assert prototypes_per_class(counts, np.array(classes)).tolist() == [3, 1]
     assert prototypes_per_class(4, np.array(classes)).tolist() == [4, 4]
-
-
-@pytest.mark.parametrize(
-    ("counts", "message"),
-    [
-        ({"a": 1}, "missing: ['b'], not a class: none"),
-        ({"a": 1, "b": 1, "z": 1}, "missing: none, not a class: ['z']"),
-        ({"a": 1, "c": 1}, "missing: ['b'], not a class: ['c']"),
-        ({0: 1, 1: 1}, "not a class: [0, 1]"),
-    ],
-)
-def test_a_dict_must_name_every_class_and_no_other(counts, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        prototypes_per_class(counts, np.array(["a", "b"]))
-
-
-@pytest.mark.parametrize("count", [0, -1, 1.5, "2", None, True])
-def test_a_dict_must_give_whole_numbers_of_at_least_one(count):
-    with pytest.raises(ValueError, match="n_prototypes must give every class a whole number of at least 1"):
-        prototypes_per_class({"a": count, "b": count}, np.array(["a", "b"]))
 
 
 # -- where -------------------------------------------------------------------------------------------------------------
@@ -88,28 +65,21 @@ def test_means_are_the_weighted_means_of_the_classes(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_samples_are_different_samples_of_the_class(seed):
+def test_samples_are_different_samples_of_the_class_and_random_places_in_its_range(seed):
     _, X, y = blobs(seed)
     W, labels = start(X, y, [3, 5, 2], "samples", seed)
     assert len(np.unique(W, axis=0)) == len(W)
     for w, label in zip(W, labels):
         assert (X[y == label] == w).all(axis=1).any()
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_random_places_lie_in_the_range_of_each_feature(seed):
-    _, X, y = blobs(seed)
     W, _ = start(X, y, [5, 5, 5], "random", seed)
-    assert (X.min(axis=0) <= W).all()
-    assert (X.max(axis=0) >= W).all()
+    assert ((X.min(axis=0) <= W) & (X.max(axis=0) >= W)).all()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("k", [1, 2, 5])
-def test_k_means_ends_where_every_centre_is_the_weighted_mean_of_its_samples(k, seed):
+def test_k_means_ends_where_every_centre_is_the_weighted_mean_of_its_samples(seed):
     rng, X, _ = blobs(seed)
     weight = rng.integers(1, 4, len(X)).astype(float)
-    centres = k_means(X, weight, k, np.random.RandomState(seed))
+    centres = k_means(X, weight, 5, np.random.RandomState(seed))
     nearest = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
     for j, centre in enumerate(centres):
         np.testing.assert_allclose(
@@ -162,18 +132,6 @@ def test_a_class_with_too_few_distinct_samples_warns_and_gets_fewer_prototypes(i
     assert len(caught) == 1
     assert labels.tolist() == [0, 0, 0, 1, 1, 2, 2, 2]
     assert len(W) == 8
-
-
-def test_a_class_of_one_sample():
-    X, y = np.array([[0.0, 1.0], [5.0, 5.0], [6.0, 5.0]]), np.array([0, 1, 1])
-    for init in ("means", "kmeans", "samples"):
-        with pytest.warns(UserWarning, match="class 0 has 1 distinct samples for 2 prototypes"):
-            W, labels = start(X, y, [2, 2], init)
-        np.testing.assert_allclose(W[0], [0.0, 1.0])
-        assert labels.tolist() == [0, 1, 1]
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            assert len(start(X, y, [1, 2], init)[0]) == 3
 
 
 def test_the_warning_names_five_classes_and_counts_the_rest():

@@ -1,5 +1,7 @@
 """The same function on torch tensors: equal to that of NumPy arrays."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -30,10 +32,12 @@ DEVICES = [
 ]
 
 
-def chosen_links(cost, relevance):
-    """No kernel and one kernel, in turn for the pairs of a cost and a metric; each with a number."""
-    pair = list(COSTS).index(cost) + list(METRICS.values()).index(relevance)
-    return [(0, LINKS[0]), (1, LINKS[1 + pair % (len(LINKS) - 1)])]
+def combinations():
+    """Every pair of a cost and a metric with a link in turn; every third of them, the others are slow."""
+    for number, (cost, metric) in enumerate(product(COSTS, METRICS)):
+        step = number + number // len(METRICS)
+        marks = pytest.mark.slow if step % 3 else ()
+        yield pytest.param(cost, METRICS[metric], LINKS[step // 3 % len(LINKS)], id=f"{cost}-{metric}", marks=marks)
 
 
 def draw(seed, relevance, dtype, count=40):
@@ -71,45 +75,36 @@ def objective_on(relevance, link, cost, dtype, device=None):
 @pytest.mark.parametrize(
     ("dtype", "tolerance"), [(np.float64, 1e-12), pytest.param(np.float32, 1e-5, marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("relevance", METRICS.values(), ids=METRICS)
-@pytest.mark.parametrize("cost", COSTS)
-def test_tensors_give_the_result_of_arrays(cost, relevance, dtype, tolerance, device):
-    for number, link in chosen_links(cost, relevance):
-        W, R, X, y, weight = draw(number, relevance, dtype)
-        width = None if link == "identity" else 1.7
-        value, gradient = value_and_gradient(
-            objective_on(relevance, link, COSTS[cost], dtype), Params(W, R, width), X, y, weight
-        )
-        moved = objective_on(relevance, link, COSTS[cost], dtype, device)
-        params = Params(tensor(W, device), tensor(R, device), width)
-        found, gradient_there = value_and_gradient(
-            moved, params, tensor(X, device), tensor(y, device), tensor(weight, device)
-        )
-        assert gradient_there.prototypes.dtype == tensor(W).dtype
-        assert gradient_there.prototypes.device.type == device
-        assert float(found) == pytest.approx(float(value), rel=tolerance, abs=tolerance)
-        for ours, theirs in zip(gradient_there, gradient):
-            assert (ours is None) == (theirs is None)
-            if ours is not None:
-                scale = float(np.abs(theirs).max())
-                np.testing.assert_allclose(ours.cpu().numpy(), theirs, rtol=0, atol=10 * tolerance * scale)
+@pytest.mark.parametrize(("cost", "relevance", "link"), list(combinations()))
+def test_tensors_give_the_result_of_arrays(cost, relevance, link, dtype, tolerance, device):
+    W, R, X, y, weight = draw(0, relevance, dtype)
+    width, arrays = None if link == "identity" else 1.7, objective_on(relevance, link, COSTS[cost], dtype)
+    value, gradient = value_and_gradient(arrays, Params(W, R, width), X, y, weight)
+    params, data = (
+        Params(tensor(W, device), tensor(R, device), width),
+        (tensor(part, device) for part in (X, y, weight)),
+    )
+    found, there = value_and_gradient(objective_on(relevance, link, COSTS[cost], dtype, device), params, *data)
+    assert there.prototypes.dtype == tensor(W).dtype
+    assert there.prototypes.device.type == device
+    assert float(found) == pytest.approx(float(value), rel=tolerance, abs=tolerance)
+    for ours, theirs in zip(there, gradient):
+        assert (ours is None) == (theirs is None)
+        if ours is not None:
+            scale = float(np.abs(theirs).max())
+            np.testing.assert_allclose(ours.cpu().numpy(), theirs, rtol=0, atol=10 * tolerance * scale)
 
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(
     "relevance",
     [
-        Weights(),
-        Matrix(log_determinant=0.2),
         Matrix(ridge=0.1, rank=2, log_determinant=0.2),
-        Matrix(local="class", ridge=0.1),
-        Weights(local="class"),
-        Weights(local="class", ridge=0.1),
-        Scale(ridge=0.1),
-        Weights(**GROUPED),
-        Weights(local="class", ridge=0.1, **GROUPED),
         Matrix(local="class", **GROUPED),
         Matrix(local="class", ridge=0.1, shrinkage=0.2),
+        Weights(local="class"),
+        Weights(local="class", ridge=0.1, **GROUPED),
+        Scale(ridge=0.1),
     ],
     ids=repr,
 )

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, MCE, RSLVQ, SNPC, LVQClassifier
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, RSLVQ, SNPC, LVQClassifier
 from lvq.model.costs import GLVQCost
 from lvq.model.links import Gaussian, Identity
 from lvq.model.metrics import Euclidean
@@ -22,24 +22,14 @@ from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS, train
 
 MODELS = [
-    GLVQ(n_prototypes=2),
-    GLVQ(slope=5.0, kernel="cauchy"),
+    GLVQ(slope=5.0, kernel="cauchy", n_prototypes=2),
     GRLVQ(n_prototypes=2),
-    GMLVQ(relevance=Matrix(rank=2)),
-    GMLVQ(relevance=Matrix(log_determinant=0.05), n_prototypes=2),
+    GMLVQ(relevance=Matrix(log_determinant=0.05, rank=2), n_prototypes=2),
     LGMLVQ(),
-    MCE(n_prototypes=2, relevance="matrix"),
-    LOGM(n_prototypes=3),
     LOGM(kernel=Gaussian(width="learned"), alpha=0.05),
     SNPC(n_prototypes=2),
-    RSLVQ(n_prototypes=2, relevance="gradient"),
     LVQClassifier(),
-    LVQClassifier(relevance=Matrix(ridge=0.1), kernel=None, n_prototypes=3),
 ]
-
-
-def short_repr(model):
-    return repr(model).replace("\n", "").replace(" ", "")
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +47,7 @@ def quiet_fit(model, *arguments):
         return model.fit(*arguments)
 
 
-@pytest.mark.parametrize("model", MODELS, ids=short_repr)
+@pytest.mark.parametrize("model", MODELS, ids=str)
 def test_the_objective_decreases(model, data):
     """From that of the start, which zero steps of another solver show, to the last of the history."""
     X, y = data
@@ -66,23 +56,10 @@ def test_the_objective_decreases(model, data):
     history = model.objective_history_
     assert model.n_iter_ == len(history) > 1
     assert (np.diff(history) <= 0).all()
-    assert history[0] < start.objective_value(X, y)
     assert model.objective_value(X, y) == pytest.approx(history[-1], rel=1e-8)
     assert model.objective_value(X, y) < start.objective_value(X, y) - 1e-3
-
-
-@pytest.mark.parametrize("model", MODELS, ids=short_repr)
-def test_never_higher_than_a_start(model, data):
-    X, y = data
-    model = clone(model).set_params(solver="online", warm_start=True, random_state=0, max_iter=30)
-    if isinstance(model.relevance, Matrix):
-        model.set_params(relevance__log_determinant=0.0, relevance__ridge=0.0)  # penalties of the batch solvers only
-    model.fit(X, y)
-    model.set_params(solver="lbfgs", max_iter=100)
-    for _ in range(2):  # from the result of online, and from its own
-        before = model.objective_value(X, y)
-        quiet_fit(model, X, y)
-        assert model.objective_value(X, y) <= before + 1e-9 * abs(before)
+    again = quiet_fit(model.set_params(warm_start=True), X, y).objective_value(X, y)  # never above a start
+    assert again <= history[-1] + 1e-9 * abs(history[-1])
 
 
 def test_a_matrix_of_free_size_is_not_continued_with_unit_trace(data):
@@ -92,41 +69,19 @@ def test_a_matrix_of_free_size_is_not_continued_with_unit_trace(data):
         model.set_params(solver="online").fit(*data)
 
 
-def test_an_optimal_start_is_kept():
-    """All samples of a class at one place, prototypes on them: the gradient is zero."""
-    X, y = np.repeat([[0.0, 0.0], [1.0, 1.0]], 5, axis=0), np.repeat([0, 1], 5)
-    model = GLVQ(solver="lbfgs").fit(X, y)
-    np.testing.assert_array_equal(model.prototypes_, [[0, 0], [1, 1]])
-    np.testing.assert_allclose(model.objective_history_, np.full(model.n_iter_, -1.0))
-
-
-@pytest.mark.parametrize("max_iter", [1, 3])
-def test_convergence_warning_names_the_parameters(max_iter, data):
+def test_the_convergence_warning_names_the_parameters(data):
     X, y = data
-    message = (
-        rf"LOGM: lbfgs stopped after {max_iter} iterations, before the objective \(.*\) converged. Increase max_iter "
-        rf"\(now {max_iter}\) or the solver's tol, or scale the features"
-    )
+    message = r"LOGM: lbfgs stopped after 3 iterations.* Increase max_iter \(now 3\) or .*tol, or scale the features"
     with pytest.warns(ConvergenceWarning, match=message) as warned:
-        model = LOGM(solver=LBFGS(tol=1e-9), n_prototypes=3, max_iter=max_iter, random_state=0).fit(10 * X, y)
-    assert model.n_iter_ == max_iter
+        model = LOGM(solver=LBFGS(tol=1e-9), n_prototypes=3, max_iter=3, random_state=0).fit(10 * X, y)
+    assert model.n_iter_ == 3
     assert warned[0].filename == __file__  # the line that called fit
 
 
 def test_scaled_features_need_no_scaling(data):
     """What is done already is not advised."""
-    X, y = data
-    scaled = StandardScaler().fit_transform(X)
-    for samples, advised in ((scaled, False), (100 * scaled, True), (np.hstack([scaled, 9 * scaled]), True)):
-        with pytest.warns(ConvergenceWarning, match="Increase max_iter") as warned:
-            LOGM(solver=LBFGS(tol=1e-9), n_prototypes=3, max_iter=1, random_state=0).fit(samples, y)
-        assert ("scale the features" in str(warned[0].message)) == advised
-
-
-def test_no_warning_after_convergence(data):
-    """Warnings are errors here."""
-    model = GLVQ(solver="lbfgs", max_iter=1000, random_state=0).fit(*data)
-    assert model.n_iter_ < 1000
+    with pytest.warns(ConvergenceWarning, match=r"Increase max_iter .* tol\.$"):
+        LOGM(solver=LBFGS(tol=1e-9), n_prototypes=3, max_iter=1).fit(StandardScaler().fit_transform(data[0]), data[1])
 
 
 def test_a_run_that_converges_with_its_last_iteration_has_converged(data):
@@ -156,7 +111,7 @@ def test_a_run_that_converges_with_its_last_iteration_has_converged(data):
         (GMLVQ(n_prototypes=2), True),
         (GRLVQ(), True),  # relevances that are caught at 0
     ],
-    ids=short_repr,
+    ids=str,
 )
 def test_when_another_run_follows(model, again, monkeypatch):
     """Where the first can stall at a kink; the first is rough then, but not with matrices."""
@@ -167,23 +122,11 @@ def test_when_another_run_follows(model, again, monkeypatch):
     assert [given[3] / lbfgs.TOL for given in runs] == pytest.approx([rough, 1] if again else [1])
 
 
-def test_a_smaller_tol_gives_a_lower_objective(data):
-    X, y = data
-    values = []
-    for tol in (1e-1, 1e-4, 1e-9):
-        model = RSLVQ(solver=LBFGS(tol=tol), n_prototypes=2, max_iter=5000, random_state=0)
-        values.append(quiet_fit(model, X, y).objective_history_[-1])
-    assert values[0] > values[1] > values[2] or values[0] > values[1] >= values[2]
-
-
 # -- a weight is a number of copies ------------------------------------------------------------------------------------
 
 COPIED = [
     LVQClassifier(form="linear", n_prototypes=2, calibration=None),  # folds are of rows: copies are in different ones
-    LVQClassifier(relevance=Matrix(rank=2, ridge=0.1), calibration=None),
-    GMLVQ(),
     GMLVQ(relevance=Matrix(rank=2), n_prototypes=2),
-    LOGM(n_prototypes=3),
     LOGM(n_prototypes=2, kernel=Gaussian(width="learned")),
     RSLVQ(n_prototypes=3),
     LGMLVQ(kernel="cauchy"),
@@ -192,12 +135,11 @@ COPIED = [
 ]
 
 
-@pytest.mark.parametrize("model", COPIED, ids=short_repr)
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_a_weight_is_a_number_of_copies(model, seed, data):
+@pytest.mark.parametrize("model", COPIED, ids=str)
+def test_a_weight_is_a_number_of_copies(model, data):
     """Start, units and steps, whatever the order; for as many iterations as rounding has not grown in."""
     X, y = data
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     copies = rng.integers(0, 4, len(X))
     many = rng.permutation(np.repeat(np.arange(len(X)), copies))
     model = clone(model).set_params(solver="lbfgs", random_state=0, max_iter=5)
@@ -260,14 +202,6 @@ def test_large_data_begin_with_epochs_of_adam(monkeypatch, large):
     assert (short.n_iter, short.converged) == (3, False)
 
 
-def test_a_tolerance_holds_on_large_data(monkeypatch, large):
-    problem, start, samples, _ = large
-    whole = lbfgs.train(problem, start, samples, 300, 1e-6)
-    large_from(monkeypatch, 6000)
-    exact = lbfgs.train(problem, start, samples, 300, 1e-6)
-    assert exact.history[-1] <= whole.history[-1] + 1e-3 * abs(whole.history[-1])
-
-
 def test_epochs_of_adam_do_not_spoil_a_good_start(monkeypatch, large):
     problem, start, samples, _ = large
     large_from(monkeypatch, 6000)
@@ -276,9 +210,7 @@ def test_epochs_of_adam_do_not_spoil_a_good_start(monkeypatch, large):
     assert again.history[-1] <= found.history[-1] + 1e-9
 
 
-@pytest.mark.parametrize(
-    "model", [GLVQ(n_prototypes=2), GMLVQ(), MCE(n_prototypes=2, relevance="matrix"), RSLVQ(), LGMLVQ()], ids=short_repr
-)
+@pytest.mark.parametrize("model", [GLVQ(n_prototypes=2), RSLVQ(), LGMLVQ()], ids=str)
 def test_large_fits_compute_in_single_precision_and_end_where_double_precision_does(monkeypatch, model):
     """Objective and types of the result; the objective is computed from all samples in float64."""
     random = np.random.default_rng(0)
@@ -316,9 +248,8 @@ def test_where_single_precision_serves(monkeypatch):
     assert not lbfgs.in_single(start, samples.to(lambda array: array.astype(np.float32)), 1.0, None)  # they are
 
 
-@pytest.mark.parametrize("scale", [1e-60, 1e-20, 1e22, 1e100])
-@pytest.mark.parametrize("model", [GLVQ(n_prototypes=3), GMLVQ()])
-def test_large_fits_of_values_that_single_precision_cannot_hold(monkeypatch, scale, model):
+@pytest.mark.parametrize(("model", "scale"), [(GLVQ(n_prototypes=3), 1e-20), (GMLVQ(), 1e22)])
+def test_large_fits_of_values_that_single_precision_cannot_hold(monkeypatch, model, scale):
     random = np.random.default_rng(0)
     y = random.integers(0, 3, 2000)
     X = random.normal(size=(2000, 4)) + 2 * np.eye(3, 4)[y]

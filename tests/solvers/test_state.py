@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from lvq.model.costs import GLVQCost, LOGMCost, WinnerRule
-from lvq.model.links import Gaussian, Identity
+from lvq.model.costs import LOGMCost, WinnerRule
+from lvq.model.links import Gaussian
 from lvq.model.metrics import Euclidean
 from lvq.model.objective import Params
-from lvq.model.relevance import FisherNeighbours, FisherPrototypes, Hebbian, Matrix, Relevance, Weights
+from lvq.model.relevance import Hebbian, Matrix, Relevance, Weights
 from lvq.model.samples import ArraySamples
 from lvq.solvers import state as module
 from lvq.solvers.state import (
@@ -48,12 +48,11 @@ def draw(relevance, n_samples=40, dtype=np.float64):
 # -- units -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("link", [Identity(), Gaussian(width=2.0)], ids=["identity", "gaussian"])
 @pytest.mark.parametrize("relevance", RELEVANCES)
-def test_units_are_the_mean_smallest_distances(relevance, link):
+def test_units_are_the_mean_smallest_distances(relevance):
     """The step's unit is divided by the largest eigenvalue of Lambda where the step carries Lambda."""
     relevance = RELEVANCES[relevance]
-    samples, params = draw(relevance)
+    (samples, params), link = draw(relevance), Gaussian(width=2.0)
     metric = relevance.metric(LABELS)
     units = stretched(spread_of(metric, params, samples, link), relevance, params)
     D = distances(metric, samples.X, *params[:2]).min(axis=1)
@@ -78,11 +77,6 @@ def test_units_are_measured_in_blocks(monkeypatch):
     np.testing.assert_allclose(spread_of(Euclidean(), params, samples)[:3], whole[:3], rtol=1e-6)
 
 
-def test_units_without_any_spread_are_one_of_no_samples():
-    places = np.zeros((5, 3))
-    assert spread_of(Euclidean(), Params(places), ArraySamples(places, LABELS, np.ones(5))) == Units(1.0, 1.0, 0.0)
-
-
 @pytest.mark.parametrize("offset", [0.0, 1e3])
 def test_units_of_samples_that_are_prototypes_follow_the_prototypes(offset):
     places = offset + np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]])
@@ -99,52 +93,12 @@ def test_units_of_two_batches_together_are_those_of_their_union():
     assert mean_units(nothing, whole) == mean_units(whole, nothing) == whole
 
 
-# -- statistics --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("relevance", "cost", "sizes"),
-    [
-        (Relevance(), WinnerRule(), {}),
-        (Relevance(), WinnerRule(own_rates=True), {"rates": (5,)}),
-        (FisherPrototypes(), GLVQCost(), {"wins": (5,), "seen": (4,)}),
-        (FisherNeighbours(), GLVQCost(), {"wins": (5,), "seen": (4,), "mean": (5, 3), "scatter": (5, 3)}),
-    ],
-    ids=["none", "rates", "fc1", "fc2"],
-)
-def test_statistics_have_the_sizes_that_a_rule_needs(relevance, cost, sizes):
-    statistics = new_statistics(relevance, cost, (5, 3), 4, rate=0.3)
-    expected = {"wins": (0,), "seen": (0,), "mean": (0, 0), "scatter": (0, 0), "scores": (1,), "rates": (0,)} | sizes
-    assert {name: array.shape for name, array in statistics._asdict().items()} == expected
-    assert (statistics.rates == 0.3).all()
-    assert not any(array.any() for name, array in statistics._asdict().items() if name != "rates")
-
-
-def test_shifted_statistics_are_a_copy_in_which_known_means_move():
-    statistics = new_statistics(FisherNeighbours(), GLVQCost(), (5, 3), 4, rate=0.3)
-    statistics.wins[1] = 2.0
-    statistics.mean[1] = 1.0
-    moved = statistics.shifted(np.array([1.0, 2.0, 3.0]))
-    np.testing.assert_array_equal(moved.mean[1], [2.0, 3.0, 4.0])
-    assert not moved.mean[[0, 2, 3, 4]].any()  # the mean of no samples
-    assert (statistics.mean[1] == 1.0).all()
-    assert not any(np.shares_memory(one, other) for one, other in zip(statistics, moved) if one.size)
-
-
 # -- the state ---------------------------------------------------------------------------------------------------------
 
 
 def training_state(cost):
     statistics = new_statistics(Relevance(), cost, (5, 3), 4, rate=0.3)
     return TrainingState(cost, Relevance(), Units(4.0, 2.0, 30.0), statistics, 7.0, np.random.RandomState(0))
-
-
-def test_a_copy_has_its_own_random_state():
-    state = training_state(GLVQCost())
-    copied = state.copy()
-    drawn = copied.random_state.randint(2**31)
-    assert state.random_state.randint(2**31) == drawn  # not the second number
-    assert (copied.step, copied.units) == (state.step, state.units)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -191,12 +145,3 @@ def test_a_line_has_the_name_the_objective_and_the_time_left(monkeypatch, capsys
     report(8, 0.1)
     report(8, 0.1, last=True)  # it has a line already
     assert capsys.readouterr().out == "fit 2/8  objective 0.12346  90 s left\nfit 8/8  objective 0.1  0 s left\n"
-
-
-def test_every_tenth_and_the_last_iteration_have_a_line(capsys):
-    report = progress_lines("fit", 64)
-    for done in range(1, 31):
-        report(done, 1.0)
-    report(30, 1.0, last=True)
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[1] for line in lines] == ["7/64", "14/64", "21/64", "28/64", "30/64"]

@@ -33,6 +33,7 @@ def test_results_are_in_order_and_errors_are_raised(two_product_threads):
         assert list(mapping(lambda number: number * number, range(100))) == [number * number for number in range(100)]
     with pytest.raises(ZeroDivisionError), block_threads(module.LARGE) as mapping:
         list(mapping(lambda number: 1 // number, range(3)))
+    assert blas_threads() == product_threads() == 2
 
 
 def test_no_more_threads_than_a_few_blocks_at_a_time(monkeypatch):
@@ -65,12 +66,6 @@ def test_blocks_may_use_the_threads_of_products_outside(two_product_threads):
         assert product_threads() == 2
         assert blas_threads() == 1
     assert blas_threads() == 2
-
-
-def test_the_limit_is_removed_after_an_error(two_product_threads):
-    with pytest.raises(RuntimeError, match="halfway"), single_threaded_products():
-        raise RuntimeError("halfway")
-    assert blas_threads() == product_threads() == 2
 
 
 def test_a_fit_leaves_the_number_of_threads_as_it_was(two_product_threads, monkeypatch):

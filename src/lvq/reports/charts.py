@@ -198,7 +198,8 @@ def _evidence(one: Explanation, report: Report, ax: Axes) -> None:
 
 
 def _matrix(values: list[list[float]], names: list[str], ax: Axes) -> None:
-    display = LambdaDisplay(matrix=values, feature_names=names, title="").plot(ax, colorbar=False)
+    display = LambdaDisplay(matrix=values, feature_names=names, title="").plot(ax)
+    display.colorbar_.remove()
     display.image_.set_cmap(signed_colours())
 
 
@@ -219,8 +220,7 @@ def _prototype_curves(curves: Curves, classes: list[str], ax: Axes) -> None:
         prototype_classes=curves.label[:MAX_LINES],
         classes=classes,
     ).plot(ax, kind="line")
-    if display.legend_ is not None:
-        display.legend_.remove()  # the page has its own
+    display.legend_.remove()  # the page has its own
 
 
 # -- how sure it is ----------------------------------------------------------------------------------------------------

@@ -23,9 +23,10 @@ from lvq.estimators.find_model import find_model
 from lvq.estimators.registry import ESTIMATORS, short_name
 from lvq.tables.header import TableError
 from lvq.typing import Fold, Labels
+from lvq.workflow.columns import TableOptions
 from lvq.workflow.design import Design, inner_folds
 from lvq.workflow.pipeline import make_model, make_pipeline_for
-from lvq.workflow.study import TableOptions, Tables, make_study
+from lvq.workflow.study import Tables, make_study
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str, int, int], None]
