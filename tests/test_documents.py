@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
@@ -136,6 +137,15 @@ def test_accuracies_are_those_of_the_pool():
     rows = dict(re.findall(r"^\| ([^|]+) \| (\d\d\.\d %) \|", text_of("docs/which-model.md"), flags=re.MULTILINE))
     assert sorted(rows.values()) == sorted(accuracy.values())
     assert rows["`LVQClassifier()`"] == accuracy[search.DEFAULT]
+
+
+def test_accuracies_with_missing_values_are_those_of_the_results():
+    """Each row of the table in docs/guide/missing.md is a mean over sets and kinds of removal."""
+    found = json.loads(text_of("experiments/results/missing_values.json"))
+    for fraction in (0.1, 0.3, 0.5):
+        rows = [row["accuracy"] for row in found if row["fraction"] == fraction]
+        means = [f"{100 * np.mean([row[name] for row in rows]):.1f}" for name in rows[0]]
+        assert f"| {fraction:.0%} | {' | '.join(means)} |".replace("%", " %") in text_of("docs/guide/missing.md")
 
 
 def test_the_changelog_has_the_version():

@@ -109,13 +109,6 @@ def test_a_second_fit_removes_attributes_of_the_first(before, after, gone, data)
     assert_same(learned(model), learned(fresh))
 
 
-def test_fit_does_not_change_the_data(model, data):
-    X, y = data[0].copy(), data[1].copy()
-    model.fit(X, y).predict_proba(X)
-    np.testing.assert_array_equal(X, data[0])
-    np.testing.assert_array_equal(y, data[1])
-
-
 # -- float32 -----------------------------------------------------------------------------------------------------------
 
 

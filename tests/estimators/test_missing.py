@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import check_estimators_nan_inf
 
 import lvq
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, MCE, RSLVQ, SNPC, LVQClassifier, LVQClassifierCV
+from lvq.estimators import classifier
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix
 from lvq.solvers.online import Online
@@ -64,23 +65,6 @@ def gaps(samples):
     X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
     X[-1] = np.nan
     return X, samples[1]
-
-
-@pytest.mark.thin(7)
-@pytest.mark.parametrize("model", MODELS, ids=NAMES)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_same_bits_where_nothing_is_missing(model, dtype, samples):
-    X, y = samples[0].astype(dtype), samples[1]
-    one, other = fitted(clone(model).set_params(random_state=0), X, y), fitted(ignoring(model), X, y)
-    np.testing.assert_array_equal(one.prototypes_, other.prototypes_)
-    np.testing.assert_array_equal(one.objective_history_, other.objective_history_)
-    for call in ("predict", "predict_proba", "decision_function"):
-        np.testing.assert_array_equal(getattr(one, call)(X), getattr(other, call)(X))
-    for ours, theirs in zip(one.explain(X), other.explain(X)):
-        np.testing.assert_array_equal(ours, theirs)
-    assert one.objective_value(X, y) == other.objective_value(X, y)
-    if one.model_.importances is not None:
-        np.testing.assert_array_equal(one.feature_importances_, other.feature_importances_)
 
 
 @pytest.mark.thin(7)
@@ -240,3 +224,15 @@ def test_samples_without_any_value_are_refused(model):
     with pytest.raises(ValueError, match="with missing='ignore' needs at least one value, but all values of X are NaN"):
         model.set_params(missing="ignore").fit(X, y)
     assert not hasattr(model, "model_")
+
+
+def test_groups_follow_their_rows(samples, monkeypatch):
+    """A row without any value is left out, and so is its group."""
+    X, y = samples[0].copy(), samples[1]
+    X[3] = np.nan
+    seen = []
+    monkeypatch.setattr(classifier, "make_folds", lambda samples, classes, groups: seen.append((samples, groups)))
+    LVQClassifier(relevance="matrix", missing="ignore", max_iter=0).fit(X, y, groups=np.arange(150))
+    found, groups = seen[0]
+    assert groups.tolist() == [*range(3), *range(4, 150)]
+    np.testing.assert_array_equal(found.X, X[groups])

@@ -66,19 +66,6 @@ def ignoring(model, **parameters):
 @pytest.mark.thin(5)
 @pytest.mark.parametrize("model", MODELS, ids=NAMES)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_same_bits_where_nothing_is_missing(model, dtype, samples):
-    X, y = samples[0].astype(dtype), samples[1]
-    one, other = stream(clone(model).set_params(random_state=0), X, y), stream(ignoring(model), X, y)
-    np.testing.assert_array_equal(one.prototypes_, other.prototypes_)
-    np.testing.assert_array_equal(one.objective_history_, other.objective_history_)
-    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
-    if one.model_.relevance is not None:
-        np.testing.assert_array_equal(one.model_.relevance, other.model_.relevance)
-
-
-@pytest.mark.thin(5)
-@pytest.mark.parametrize("model", MODELS, ids=NAMES)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_learns_and_predicts(model, dtype, gaps):
     X, y = gaps[0].astype(dtype), gaps[1]
     model = ignoring(model, solver="online", solver__learning_rate=0.05)

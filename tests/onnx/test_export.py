@@ -33,7 +33,7 @@ from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, RSLVQ, LVQClassifier, RejectCl
 from lvq.model.relevance import Matrix
 from lvq.onnx import register, to_onnx
 from lvq.preprocessing import NuisanceRemoval
-from lvq.rejection import Combination, certainty
+from lvq.rejection import CostClassifier, certainty
 
 pytestmark = [
     pytest.mark.usefixtures("run"),
@@ -105,8 +105,8 @@ REJECTING = [
     RejectClassifier(GLVQ(kernel="gaussian"), measure="combined"),
     RejectClassifier(RSLVQ(n_prototypes=2), measure="combined", thresholds="optimal"),
     RejectClassifier(LVQClassifier(cost="cross_entropy", n_prototypes=2), measure="combined"),
-    RejectClassifier(GLVQ(), measure=Combination()),
-    RejectClassifier(GLVQ(n_prototypes=3), measure=Combination("relsim", "distance", 0.1), thresholds="optimal"),
+    RejectClassifier(CostClassifier(LVQClassifier(), [[0, 1, 2], [1, 0, 1], [3, 1, 0]]), measure="combined"),
+    RejectClassifier(CostClassifier(GLVQ(), [[0, 1, 2], [1, 0, 1], [3, 1, 0]]), measure="combined"),
     RejectClassifier(GLVQ(), max_error=[0.001, 0.5], confidence=0.6, thresholds="optimal"),
     RejectClassifier(LVQClassifier(), cv=3),
     make_pipeline(StandardScaler(), RejectClassifier(make_pipeline(PCA(3), GLVQ()))),

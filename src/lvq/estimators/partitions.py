@@ -31,7 +31,7 @@ from lvq.estimators.inputs import (
     is_dask,
 )
 from lvq.model.rows import BLOCK, rounded_centre
-from lvq.model.samples import ArraySamples, Block, Map, Total, class_moments, median_variance, rows_by_class
+from lvq.model.samples import ArraySamples, Block, Map, Total, rows_by_class
 from lvq.solvers.lbfgs import LBFGS
 from lvq.typing import Argument, Delayed, MatrixLike
 
@@ -162,12 +162,6 @@ class Partitions:
 
         task = dask.delayed(partial(_arranged, centre=centre, total=self.extent.weight), traverse=False)
         return replace(self, blocks=dask.persist(*(task(block) for block in self.blocks)))
-
-    def typical_variance(self) -> float:
-        """Median of the features' variances."""
-        mass, means, within = class_moments(self)  # type: ignore[arg-type]
-        fraction = mass / mass.sum()
-        return median_variance(np.diagonal(within) + fraction @ (means - fraction @ means) ** 2)
 
 
 # -- what runs where the partitions lie --------------------------------------------------------------------------------

@@ -27,12 +27,11 @@ import numpy as np
 
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import as_numpy, dense, has_float64, is_sparse, is_tensor, like, namespace, wide
-from lvq.model.samples import ArraySamples, Block, filled
+from lvq.model.samples import ArraySamples, Block, FeatureMoments, filled
 from lvq.typing import Array
 
 DEGREE = 3  # of the curve
 OUTPUTS = 64  # classes, and prototypes, that count
-FEATURES = 2**12  # whose covariances are held at a time
 MOST = 2**24  # numbers of samples in memory, or of their outputs; of more a random part of the samples is used
 FEW, FEW_SPARSE = 500, 50  # samples that are used in any case; sparse ones become dense
 SMALLEST = 1e-8  # variance of a combination of powers, relative to theirs, that counts as zero
@@ -101,37 +100,15 @@ class Curve:
         X = wide(X)
         return namespace(X).tanh((X - like(self.mean, X)) * like(inverse, X))
 
-    def of_features(self, part: slice) -> "Curve":
-        """Those of some features."""
-        return replace(self, mean=self.mean[part], deviation=self.deviation[part])
-
 
 def fitted_curve(samples: ArraySamples, rows: int) -> Curve:
-    """Mean and deviation of each feature, by two passes over blocks of the samples."""
-    sums = samples.reduce(_weighted_sums, rows)
-    total, mean = sums[0], sums[1:] / sums[0]
-    variance = samples.reduce(_Variances(mean), rows) / total
+    """Mean and deviation of each feature."""
+    moments = samples.reduce(FeatureMoments.of_block, rows)
+    mean, variance = moments.mean, moments.variances()
     narrow = samples.in_memory and is_tensor(samples.X) and not has_float64(samples.X.device)
     eps = 1e-7 if narrow else 1e-15
     variance[variance <= (10 * eps * mean) ** 2] = 0  # rounding
     return Curve(mean, np.sqrt(variance), max(SMALLEST, 1e4 * eps))
-
-
-def _weighted_sums(block: Block) -> np.ndarray:
-    """Sums of weights and of weighted samples."""
-    weight = wide(block.weight)
-    return np.concatenate([[float(weight.sum())], as_numpy(weight @ wide(block.X))])
-
-
-@dataclass(frozen=True)
-class _Variances:
-    """Sums of weighted squared differences from the mean."""
-
-    mean: np.ndarray
-
-    def __call__(self, block: Block) -> np.ndarray:
-        X, weight = wide(block.X), wide(block.weight)
-        return as_numpy(weight @ namespace(X).square(X - like(self.mean, X)))
 
 
 @dataclass(frozen=True)
@@ -168,13 +145,12 @@ class _BlockMoments:
 
     curve: Curve
     outputs: Outputs
-    features: slice
 
     def __call__(self, block: Block) -> Moments:
         weight = as_numpy(wide(block.weight))
         values, pair = self.outputs.of(block.X)
         weighted = values * weight[:, None]
-        powers = feature_powers(self.curve, block.X[:, self.features], weight, weighted)
+        powers = feature_powers(self.curve, block.X, weight, weighted)
         pairs = self.outputs.pair_weights(pair, weight)
         return Moments(float(weight.sum()), *powers, weighted.sum(axis=0), values.T @ weighted, pairs)
 
@@ -228,13 +204,9 @@ def explained_fractions(model: PrototypeModel, samples: ArraySamples) -> np.ndar
     samples = _in_bounds(samples, model)
     rows = samples.block_rows(len(model.labels) + len(model.classes))
     curve, outputs = fitted_curve(samples, rows), Outputs.uncalibrated(model).most_frequent(samples, rows)
-    fractions = []
-    for begin in range(0, samples.n_features, FEATURES):
-        part = slice(begin, begin + FEATURES)
-        found = samples.reduce(_BlockMoments(curve.of_features(part), outputs, part), rows)
-        weighting = output_weighting(found.of_outputs(), found.pairs, len(outputs.classes))
-        fractions.append(explained(*found.of_features(), weighting, curve.smallest)[0])
-    return np.concatenate(fractions)
+    found = samples.reduce(_BlockMoments(curve, outputs), rows)
+    weighting = output_weighting(found.of_outputs(), found.pairs, len(outputs.classes))
+    return explained(*found.of_features(), weighting, curve.smallest)[0]
 
 
 def explained(

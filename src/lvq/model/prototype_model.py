@@ -489,12 +489,7 @@ class PrototypeModel:
         known = rows.numbers(X)
         if (self.variances is None and not np.isfinite(known).all()) or np.isinf(known).any():  # else NaN is missing
             raise ValueError("X of PrototypeModel contains NaN or infinite values.")
-        largest, limit = float(np.fmax.reduce(np.abs(known), None, initial=0)), rows.largest_value(X.dtype, X.shape[1])
-        if largest > limit:
-            raise ValueError(
-                f"X of PrototypeModel holds values as large as {largest:.3g}, whose squared distances overflow; "
-                f"the largest allowed is {limit:.3g}."
-            )
+        X = rows.check_magnitude(X, "PrototypeModel")
         return rows.checked_unit_rows(X, "PrototypeModel") if self.unit_length else X
 
 

@@ -116,17 +116,6 @@ class ArraySamples:
             X = rows.namespace(X).asarray(X, dtype=rows.namespace(X).float32 if single else X.dtype)
         return ArraySamples(X, self.y[order], rows.like(weight / weight.sum(), X))
 
-    def typical_variance(self) -> float:
-        """Median of the features' variances, of every k-th sample where there are many."""
-        X, _, weight = self.thinned().take(slice(None))
-        weight = rows.wide(weight) / rows.wide(weight).sum()
-        if rows.is_sparse(X):
-            squares = weight @ rows.squared(X)
-            variances = squares - (weight @ X) ** 2
-            return median_variance(np.where(variances > 1e-12 * squares, variances, 0))  # else it is a rounding error
-        X = rows.wide(X)
-        return median_variance(rows.as_numpy(weight @ (X - weight @ X) ** 2))
-
     def to(self, move: Callable[[Array], Array]) -> "ArraySamples":
         """The same samples moved by a function, for example to a device."""
         return ArraySamples(move(self.X), move(self.y), move(self.weight))
@@ -149,6 +138,12 @@ def median_variance(variances: np.ndarray) -> float:
         return 1.0
     mantissa, exponent = np.frexp(np.median(varying))
     return float(np.ldexp(np.round(mantissa * 256) / 256, exponent))
+
+
+def typical_variance(samples: ArraySamples) -> float:
+    """Median of the features' variances, of every k-th sample where there are many."""
+    some = samples.thinned()
+    return median_variance(some.reduce(FeatureMoments.of_block, some.block_rows()).variances())
 
 
 def class_sums(X: Array, y: Array, weight: Array, n_classes: int) -> tuple[Array, Array]:
@@ -213,17 +208,14 @@ class _Scatter:
         return rows.as_numpy(residual.T @ residual).astype(np.float64)
 
 
-# -- missing values ----------------------------------------------------------------------------------------------------
-
-
 class FeatureMoments(NamedTuple):
-    """Mean and variance of the observed values of each feature, of one array or of batches one after another.
+    """Mean and variance of the observed values of each feature; the sum of two is that of the samples of both.
 
     Examples
     --------
     >>> import numpy as np
     >>> first = FeatureMoments.of(np.array([[1.0, np.nan], [3.0, np.nan]]), np.ones(2))
-    >>> both = first.joined(FeatureMoments.of(np.array([[5.0, 4.0]]), np.ones(1)))
+    >>> both = first + FeatureMoments.of(np.array([[5.0, 4.0]]), np.ones(1))
     >>> both.mean.tolist(), both.mass.tolist(), both.variances().round(3).tolist()
     ([3.0, 4.0], [3.0, 1.0], [2.667, 0.0])
     """
@@ -233,14 +225,27 @@ class FeatureMoments(NamedTuple):
     scatter: np.ndarray  # (n,), weighted sum of the squared deviations from the mean
 
     @classmethod
-    def of(cls, X: np.ndarray, weight: np.ndarray) -> "FeatureMoments":
+    def of(cls, X: Array, weight: Array) -> "FeatureMoments":
         """Of samples, in which NaN marks a missing value."""
-        weight, observed = weight.astype(np.float64), ~np.isnan(X)
-        mass = weight @ observed
-        mean = weight @ np.where(observed, X, 0).astype(np.float64) / np.where(mass > 0, mass, 1)
-        return cls(mass, mean, weight @ np.where(observed, X - mean, 0) ** 2)
+        weight = rows.wide(weight)
+        if rows.is_sparse(X):
+            mean, squares = weight @ X / weight.sum(), weight @ rows.squared(X)
+            scatter = squares - weight.sum() * mean**2
+            known = scatter > 1e-12 * squares  # else it is a rounding error
+            return cls(np.full(len(mean), weight.sum()), mean, np.where(known, scatter, 0))
+        X, xp = rows.wide(X), rows.namespace(X)
+        observed = ~xp.isnan(X)
+        mass = weight @ rows.like(observed, X)
+        mean = weight @ xp.where(observed, X, 0) / xp.where(mass > 0, mass, 1)
+        scatter = weight @ xp.where(observed, X - mean, 0) ** 2
+        return cls(*(rows.as_numpy(part) for part in (mass, mean, scatter)))
 
-    def joined(self, other: "FeatureMoments") -> "FeatureMoments":
+    @classmethod
+    def of_block(cls, block: Block) -> "FeatureMoments":
+        """Of the samples of a block."""
+        return cls.of(block.X, block.weight)
+
+    def __add__(self, other: "FeatureMoments") -> "FeatureMoments":  # type: ignore[override]
         """Of the samples of both, by their means: sums of squares would lose digits far from the origin."""
         mass, apart = self.mass + other.mass, other.mean - self.mean
         fraction = other.mass / np.where(mass > 0, mass, 1)
@@ -252,12 +257,15 @@ class FeatureMoments(NamedTuple):
         return self.scatter / np.where(self.mass > 0, self.mass, 1)
 
 
-def with_values(samples: ArraySamples) -> ArraySamples:
-    """The samples without rows that have no value at all, except those of a class that has no others."""
-    if not rows.has_missing(samples.X):
-        return samples
-    known = ~np.isnan(samples.X).all(axis=1)
-    return ArraySamples(*samples.take(known | ~np.isin(samples.y, samples.y[known])))
+# -- missing values ----------------------------------------------------------------------------------------------------
+
+
+def with_values(X: Array, y: np.ndarray) -> np.ndarray:
+    """Whether each row counts: all but those that have no value at all, unless their class has no others."""
+    if not rows.has_missing(X):
+        return np.ones(len(y), dtype=bool)
+    known = ~np.isnan(X).all(axis=1)
+    return known | ~np.isin(y, y[known])
 
 
 def filled(samples: ArraySamples, default: np.ndarray | None = None) -> ArraySamples:

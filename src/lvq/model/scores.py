@@ -62,24 +62,18 @@ def class_probabilities(link: Link, distances: np.ndarray, xi: float | None, sha
 
     With two classes both are the logistic function of the score, so that scores and probabilities rank alike.
     """
-    if xi is None:
-        scores = class_scores(link, distances, None)
-        return make_largest(softmax(scores * (sharpness / 2), axis=1), distances.argmin(axis=1))
-    linked = _linked(link, distances)
-    behind = (linked - linked.min(axis=1, keepdims=True)).astype(np.float64)
-    table = softmax(-xi * behind, axis=1).astype(distances.dtype)
-    return make_largest(table, distances.argmin(axis=1))
+    relative = xi is None
+    logits = class_scores(link, distances, None) * (sharpness / 2) if relative else -xi * _behind(link, distances)
+    return make_largest(softmax(logits, axis=1).astype(distances.dtype), distances.argmin(axis=1))
 
 
 def class_log_probabilities(link: Link, distances: np.ndarray, xi: float) -> np.ndarray:
     """Logarithms of `class_probabilities`; with two classes the log-odds."""
     if distances.shape[1] == 2:
         return class_scores(link, distances, xi)
-    linked = _linked(link, distances)
-    behind = (linked - linked.min(axis=1, keepdims=True)).astype(np.float64)
     smallest = float(np.finfo(distances.dtype).min)  # a tiny spread makes xi too large for float32
-    table = np.maximum(log_softmax(-xi * behind, axis=1), smallest).astype(distances.dtype)
-    return make_largest(np.where(np.isfinite(linked), table, -np.inf), distances.argmin(axis=1))
+    table = np.maximum(log_softmax(-xi * _behind(link, distances), axis=1), smallest).astype(distances.dtype)
+    return make_largest(np.where(np.isfinite(distances), table, -np.inf), distances.argmin(axis=1))
 
 
 def posterior(link: Link, distances: np.ndarray, labels: np.ndarray, n_classes: int, xi: float) -> np.ndarray:
@@ -96,6 +90,12 @@ def _linked(link: Link, distances: np.ndarray) -> np.ndarray:
     linked = np.where(known, link.value(np.where(known, distances, 0)), np.inf)
     # rounding in a kernel can exchange neighbours; none is nearer than the nearest in D
     return np.maximum(linked, np.take_along_axis(linked, distances.argmin(axis=1)[:, None], axis=1))
+
+
+def _behind(link: Link, distances: np.ndarray) -> np.ndarray:
+    """How much larger the linked distance of each class is than the smallest one."""
+    linked = _linked(link, distances)
+    return (linked - linked.min(axis=1, keepdims=True)).astype(np.float64)
 
 
 def _two_smallest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -148,7 +148,7 @@ def convert(scope: Scope, operator: Operator, container: ModelComponentContainer
     values = [predictions.label, predictions.probabilities]
     if len(operator.outputs) > 2:  # an ensemble of skl2onnx around a model uses only the first two
         rejects = isinstance(estimator, RejectClassifier)
-        values.append(certainty(predictions, estimator.measure_.ambiguity if rejects else "auto"))
+        values.append(certainty(predictions, estimator.measure_ if rejects else "auto"))
         values.append(accepted(predictions, estimator, values[-1]) if rejects else predictions.valid)
     for value, output in zip(values, operator.outputs):
         graph.name_output(value, output.full_name)

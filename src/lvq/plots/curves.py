@@ -181,20 +181,12 @@ def _curve_and_point(
         correct = np.asarray(estimator.predict(X)) == labels
         return accuracy_reject_curve(certainty_of(estimator, X, measure or "auto"), correct), None
     check_is_fitted(reject)
-    correct, reasons = reject.predict(inputs) == labels, reject.reason(inputs)
-    accepted, typical = reasons == "", np.ones(len(labels), dtype=bool)
-    if reject.outlier_limits_ is not None:  # which no threshold on the certainty changes
-        typical = reasons != "outlier"
-    if not typical.any():
-        raise ValueError("AccuracyRejectDisplay needs samples that are not outliers, got only outliers in X.")
+    correct, accepted = reject.predict(inputs) == labels, reject.accept(inputs)
     point = (float(accepted.mean()), float(correct[accepted].mean())) if accepted.any() else None
     values = reject.certainty(inputs) if measure is None else certainty_of(reject.estimator_, inputs, measure)
     if isinstance(reject.path_, ThresholdPath) and measure is None:
-        cell = reject.cell(inputs)
-        curve = path_curve(reject.path_.evaluate(values[typical], correct[typical], cell[typical]))
-    else:
-        curve = accuracy_reject_curve(values[typical], correct[typical])
-    return AccuracyRejectCurve(curve.coverage * typical.mean(), curve.accuracy), point
+        return path_curve(reject.path_.evaluate(values, correct, reject.cell(inputs))), point
+    return accuracy_reject_curve(values, correct), point
 
 
 # -- robustness --------------------------------------------------------------------------------------------------------

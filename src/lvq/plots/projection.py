@@ -37,7 +37,7 @@ from lvq.plots.arrays import mean_lambda, model_inputs, names_of_classes
 from lvq.plots.style import Display, class_colours, class_markers, mix, percent, short_names
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.costs import CostClassifier
-from lvq.rejection.scores import as_combination, certainty
+from lvq.rejection.scores import certainty
 from lvq.typing import Argument, Labels
 
 if TYPE_CHECKING:
@@ -262,8 +262,7 @@ def predict_points(estimator: BaseEstimator, Z: Floats) -> PointPredictions:
             classes, margin = np.searchsorted(found.model.classes, predicting.predict(Z)), certainty(predicting, Z)
         if reject is None:
             return PointPredictions(classes, certainty(predicting, Z), None, margin)
-        measures = as_combination(reject.measure)
-        if any(part == "radius" or callable(part) for part in (measures.ambiguity, measures.outlier)):
+        if reject.measure_ == "radius" or callable(reject.measure_):
             # computed from samples before the scalers; features that a selector removes may have any value
             steps = need_model(reject.estimator_, "regions")
             Z = np.nan_to_num(to_original_units(steps, Z, "regions").values)

@@ -41,9 +41,7 @@ class HeldOut:
     @property
     def stays(self) -> tuple[str, ...]:
         """Reasons for rejection that do not depend on the threshold."""
-        reject = find_layer(self.model, RejectClassifier)
-        tested = reject is not None and reject.outlier_limits_ is not None
-        return ("outlier", "unknown category") if tested else ("unknown category",)
+        return ("unknown category",)
 
     @classmethod
     def of(

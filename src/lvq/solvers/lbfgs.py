@@ -20,7 +20,7 @@ from lvq.model.relevance import Matrix, Weights
 from lvq.model.rows import as_numpy, beside, is_sparse, like
 from lvq.model.samples import ArraySamples
 from lvq.solvers import adam
-from lvq.solvers.adam import Moments
+from lvq.solvers.adam import RunningMeans
 from lvq.solvers.state import Report, Result, silent
 from lvq.solvers.threads import block_threads
 from lvq.typing import Array
@@ -209,9 +209,9 @@ def _minimise(
 
 def _adam_steps(function: Function, free: Params) -> Params:
     """Parameters after some steps of Adam, of order one and falling to zero."""
-    moments = Moments(free)
+    means = RunningMeans(free)
     for step in range(ADAM_STEPS):
-        free = moments.step(free, function(free)[1], ADAM_RATE * (1 - step / ADAM_STEPS))
+        free = means.step(free, function(free)[1], ADAM_RATE * (1 - step / ADAM_STEPS))
     return free
 
 
