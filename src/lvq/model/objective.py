@@ -157,7 +157,7 @@ class BlockObjective:
         """Rows to take at a time; a function of the sizes alone, so that sums do not depend on threads."""
         columns = len(self.labels) + self.prepared.columns
         if samples.in_memory and is_sparse(samples.X):  # the gradient of each block is as large as all prototypes
-            return max(MIN_ROWS, SPARSE_SCORES // columns)
+            return max(MIN_ROWS, SPARSE_SCORES // len(self.labels))
         return max(MIN_ROWS, samples.block_rows(columns))
 
 
