@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from experiments.datasets import load_dataset
 from lvq import GLVQ, LOGM, MCE, SNPC
 from lvq.model.samples import ArraySamples
-from lvq.model.start_prototypes import start_prototypes
+from lvq.model.starts import start_prototypes
 from lvq.solvers.online import Online
 
 MODELS: dict[str, Any] = {"MCE": MCE, "SNPC": SNPC, "LOGM": LOGM, "GLVQ": GLVQ}

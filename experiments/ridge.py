@@ -22,7 +22,7 @@ from experiments.datasets import load_dataset, make_multimodal
 from experiments.rivals import svm_accuracy
 from lvq.estimators.registry import MODELS
 from lvq.model.samples import ArraySamples
-from lvq.model.start_prototypes import start_prototypes
+from lvq.model.starts import start_prototypes
 from lvq.solvers.online import Online
 
 TITLE = "Ridge, Leonardis and Skocaj: relevance determination by the Fisher criterion score"

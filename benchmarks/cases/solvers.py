@@ -12,8 +12,8 @@ from benchmarks import data, text
 from benchmarks.rounds import Row, Run
 from lvq import GLVQ, GMLVQ
 from lvq.estimators.cost_based import CostBasedLVQ
+from lvq.model.samples import single_threaded_products
 from lvq.solvers import lbfgs
-from lvq.solvers.threads import single_threaded_products
 
 TITLE = "L-BFGS with and without epochs of Adam first"
 MINUTES = 5.0

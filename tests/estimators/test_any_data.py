@@ -22,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, LVQ21, MCE, OLVQ1, RLVQ, RSLVQ, SNPC, LVQClassifier
 from lvq.model.links import KERNELS
 from lvq.model.relevance import FisherNeighbours, FisherPrototypes, Hebbian, Matrix, Weights
-from lvq.model.start_prototypes import STARTS
+from lvq.model.starts import STARTS
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.online import Online, is_compiled

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, LVQ1, RSLVQ, LVQClassifier
 from lvq.estimators import tensors as module
 from lvq.estimators.inputs import training_samples
-from lvq.model import rows, start_prototypes
+from lvq.model import rows, starts
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix
 from lvq.model.rows import as_numpy, is_tensor
@@ -286,7 +286,7 @@ def test_samples_are_not_copied_to_the_host(model, place, copied, monkeypatch):
 
     Importances are found from the distances to the prototypes, of at most 2**22 numbers. Starts sort small classes.
     """
-    monkeypatch.setattr(start_prototypes, "EXACT", 500)
+    monkeypatch.setattr(starts, "EXACT", 500)
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 3000)
     X = rng.normal(size=(3000, 20)) + np.eye(3, 20)[y]

@@ -11,12 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQ1, RSLVQ, LVQClassifier
 from lvq.estimators import training
-from lvq.model.directions import _directions, discriminant_directions, span
 from lvq.model.links import Gaussian
 from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis
 from lvq.model.objective import Params, sample_space
 from lvq.model.relevance import Matrix
 from lvq.model.samples import ArraySamples
+from lvq.model.starts import _directions, discriminant_directions, span
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4)))
 LABELS = np.array([0, 0, 1, 2, 2])

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from lvq.model import samples as threads
 from lvq.model.costs import GLVQCost, LOGMCost, RSLVQCost
 from lvq.model.links import Gaussian, Identity
 from lvq.model.metrics import Euclidean
 from lvq.model.objective import BlockObjective, Objective, Params, Problem
 from lvq.model.relevance import DataScale, Matrix, Relevance, Scale, Weights
 from lvq.model.samples import ArraySamples
-from lvq.solvers import threads
 from lvq.solvers.lbfgs import ravel, unravel
 from tests.model.formulas import differences, distances
 
@@ -103,7 +103,7 @@ def test_threads_do_not_change_a_bit(cost, monkeypatch):
     with threads.single_threaded_products():
         one = problem.value_and_gradient(free, data)
     monkeypatch.setattr(threads, "product_threads", lambda: 3)
-    with threads.block_threads(threads.LARGE) as mapping:
+    with threads.block_threads(threads.MANY_PRODUCTS) as mapping:
         assert mapping is not map
         many = problem.value_and_gradient(free, data)
     assert many[0] == one[0]

@@ -47,7 +47,7 @@ def _lvq(
 @contextmanager
 def _threads(threads: int | None) -> Iterator[None]:
     """Run with at most so many threads: matrix products use one, and blocks of rows the others."""
-    from lvq.solvers.threads import product_threads, single_threaded_products
+    from lvq.model.samples import product_threads, single_threaded_products
 
     with single_threaded_products(product_threads() if threads is None else threads):
         yield

@@ -29,11 +29,10 @@ from lvq.estimators.tensors import floating, require_torch
 from lvq.estimators.training import Training
 from lvq.model.objective import Params
 from lvq.model.rows import is_tensor
-from lvq.model.samples import ArraySamples, filled, typical_variance
-from lvq.model.start_prototypes import on_sphere, prototypes_per_class, start_prototypes
+from lvq.model.samples import ArraySamples, filled, product_threads, single_threaded_products, typical_variance
+from lvq.model.starts import on_sphere, prototypes_per_class, start_prototypes
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.state import Result, progress_lines, silent, state_problem
-from lvq.solvers.threads import product_threads, single_threaded_products
 from lvq.typing import Label
 
 

@@ -24,7 +24,7 @@ from lvq.model.metrics import DistanceGradient, LocalMetric, Prepared
 from lvq.model.relevance import Relevance
 from lvq.model.rows import canonical, dense, is_sparse, unit_rows
 from lvq.model.samples import ArraySamples, filled
-from lvq.model.start_prototypes import on_sphere, start_prototypes
+from lvq.model.starts import on_sphere, start_prototypes
 from lvq.typing import Argument, Array, Label
 
 if TYPE_CHECKING:

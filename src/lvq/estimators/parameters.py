@@ -17,7 +17,7 @@ from lvq.estimators.predictions import ModelPredictions
 from lvq.model.costs import COSTS
 from lvq.model.links import KERNELS
 from lvq.model.relevance import RELEVANCES, Relevance
-from lvq.model.start_prototypes import STARTS
+from lvq.model.starts import STARTS
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.online import Online

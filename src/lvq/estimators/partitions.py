@@ -32,7 +32,7 @@ from lvq.estimators.inputs import (
 )
 from lvq.model.rows import BLOCK, rounded_centre
 from lvq.model.samples import ArraySamples, Block, Total, rows_by_class
-from lvq.model.start_prototypes import EXACT as START_SAMPLES
+from lvq.model.starts import EXACT as START_SAMPLES
 from lvq.solvers.lbfgs import LBFGS
 from lvq.typing import Argument, Delayed, MatrixLike
 

@@ -12,8 +12,8 @@ from lvq.estimators.inputs import by_partition, check_samples, in_memory
 from lvq.model.links import Kernel
 from lvq.model.prototype_model import Explanation, PrototypeModel
 from lvq.model.rows import as_numpy, is_tensor
+from lvq.model.samples import block_threads
 from lvq.solvers.state import TrainingState
-from lvq.solvers.threads import block_threads
 from lvq.typing import Array, ClassWeight
 
 Value = TypeVar("Value")

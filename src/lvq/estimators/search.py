@@ -23,7 +23,7 @@ from lvq.estimators.specification import check_parts
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import Matrix, Scale, Structured
 from lvq.model.rows import as_numpy, canonical_order
-from lvq.solvers.threads import product_threads, single_threaded_products
+from lvq.model.samples import product_threads, single_threaded_products
 from lvq.typing import Argument, Array, ClassWeight, CrossValidation, Fold, Seed
 
 _PLAIN, _, _, _ADDITIVE, _, _SHARED, _MATRICES, _ = (form.relevance for form in FORMS)

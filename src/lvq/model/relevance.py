@@ -14,12 +14,12 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from lvq.model.directions import discriminant_directions, span
 from lvq.model.links import Part
 from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
 from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis, Metric
 from lvq.model.rows import like, namespace
 from lvq.model.samples import ArraySamples
+from lvq.model.starts import discriminant_directions, span
 from lvq.model.structure import Structure
 from lvq.typing import Array
 

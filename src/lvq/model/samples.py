@@ -3,21 +3,34 @@
 Everything that needs the samples is ``reduce(f)``, a sum of a function over blocks of rows in a fixed order, or
 ``sample(k)``. The result does not depend on threads or on where the blocks are. `ArraySamples` holds the samples in
 memory, `lvq.estimators.partitions` in the partitions of a dask collection.
+
+NumPy's matrix product uses all cores and everything else one, and for many small products the threads take more time
+than they save. So products use one thread while a model is fitted, and blocks of rows use the cores. The number of a
+product's threads is one number for the whole process. So of several fits at a time, nested or in several Python
+threads, the first sets it and sets it back; a second one would take the limit for the number to return to.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from itertools import pairwise
 from operator import add
-from typing import ClassVar, NamedTuple, TypeVar
+from threading import Lock
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from lvq.model import rows
 from lvq.typing import Argument, Array
 
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
+MAX_THREADS = 4  # blocks that may be worked on at the same time
+MANY_PRODUCTS = 2**26  # of numbers, from which a call uses several threads
 THINNED = 8192  # samples, about, from which units, centres and the features' variances are computed
 VARYING = 1e-24  # of the largest variance, below which a feature counts as constant
 
@@ -258,6 +271,56 @@ class FeatureMoments(NamedTuple):
     def variances(self) -> np.ndarray:
         """Weighted variance of each feature; 0 where nothing was observed."""
         return self.scatter / np.where(self.mass > 0, self.mass, 1)
+
+
+# -- threads -----------------------------------------------------------------------------------------------------------
+
+
+_budget: ContextVar[int | None] = ContextVar("threads that blocks of rows may use", default=None)
+_limited = Lock()  # held while a limit is set
+
+
+@cache
+def _controller() -> "ThreadpoolController":
+    from threadpoolctl import ThreadpoolController  # which predictions do not need
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+def product_threads() -> int:
+    """Number of threads that a fit may use: that of a matrix product outside of all limits of this module."""
+    budget = _budget.get()
+    if budget is not None:
+        return budget
+    return max((library.num_threads for library in _controller().lib_controllers), default=1)
+
+
+@contextmanager
+def single_threaded_products(threads: int = 1) -> Iterator[None]:
+    """Matrix products inside use one thread, and blocks of rows at most `threads`."""
+    token, first = _budget.set(threads), _limited.acquire(blocking=False)
+    try:
+        with _controller().limit(limits=1) if first else nullcontext():
+            yield
+    finally:
+        _budget.reset(token)
+        if first:
+            _limited.release()
+
+
+@contextmanager
+def block_threads(products: int) -> Iterator[Map]:
+    """Blocks of rows are worked on in threads inside, where a call of so many products is large; yields their `map`."""
+    threads = product_threads() if products >= MANY_PRODUCTS else 1
+    if threads < 2:
+        yield map
+        return
+    with single_threaded_products(threads), ThreadPoolExecutor(min(threads, MAX_THREADS)) as pool:
+        token = block_map.set(pool.map)
+        try:
+            yield pool.map
+        finally:
+            block_map.reset(token)
 
 
 # -- missing values ----------------------------------------------------------------------------------------------------

@@ -18,11 +18,10 @@ from lvq.model.objective import Params, Problem
 from lvq.model.observed import Observed
 from lvq.model.relevance import Matrix, Weights
 from lvq.model.rows import as_numpy, beside, is_sparse, like
-from lvq.model.samples import ArraySamples
+from lvq.model.samples import ArraySamples, block_threads
 from lvq.solvers import adam
 from lvq.solvers.adam import RunningMeans
 from lvq.solvers.state import Report, Result, silent
-from lvq.solvers.threads import block_threads
 from lvq.typing import Array
 
 HESSIAN_PAIRS = 10  # pairs of steps and gradients that the approximation of the Hessian keeps,

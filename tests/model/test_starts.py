@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lvq.model.samples import ArraySamples
-from lvq.model.start_prototypes import STARTS, k_means, prototypes_per_class, start_prototypes
+from lvq.model.starts import STARTS, k_means, prototypes_per_class, start_prototypes
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6)))
 

@@ -1,4 +1,4 @@
-"""Starting prototypes: how many for each class, and where.
+"""Where training starts: how many prototypes for each class, and where, and the directions of a matrix Omega.
 
 Rules: prototypes are ordered class by class in the order of the classes; a sample of weight w counts exactly
 as w copies of it, in k-means too (up to 5,000 samples of a class); a class with fewer distinct samples than prototypes
@@ -9,9 +9,10 @@ import warnings
 from collections.abc import Mapping
 
 import numpy as np
+from scipy.linalg import eigh
 
 from lvq.model import rows
-from lvq.model.samples import ArraySamples, FeatureMoments, class_means, class_sums, rows_by_class
+from lvq.model.samples import ArraySamples, FeatureMoments, class_means, class_moments, class_sums, rows_by_class
 from lvq.typing import Array, Label
 
 EXACT = 5000  # samples of a class up to which a weight is exactly a number of copies and k-means runs until it settles
@@ -20,8 +21,8 @@ SUBSET, PER_CENTRE = 2500, 50  # of its samples, and at least for each centre, i
 #: Fraction of the weight that may still change its cluster when k-means ends. No fraction of less than 10,000 samples
 #: is equal to it, so that rounding never decides.
 SETTLED = 0.0199
-
 CANCELLED = 1e-12  # squared length of a mean of rows of length one, below which it has no direction
+SHRINKAGE = 0.1  # of the covariance within the classes towards a multiple of the identity
 
 STARTS = ("means", "kmeans", "samples", "random")
 
@@ -197,3 +198,89 @@ def _warn_short(short: list[tuple[int, int, int]], names: np.ndarray | None) -> 
         UserWarning,
         stacklevel=7,  # the call of fit
     )
+
+
+# -- directions of a matrix -------------------------------------------------------------------------------------------
+
+
+def span(samples: ArraySamples) -> np.ndarray:
+    """Orthonormal rows that span all differences of samples; the identity, unless samples are fewer than features.
+
+    Distances between samples are the same in these as in all features; 60 samples of 5,000 features need only 59 rows.
+    Only distinct samples count, so that a weight of two is the same as two copies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.RandomState(0).normal(size=(5, 100))
+    >>> axes = span(ArraySamples(X, np.zeros(5, dtype=int), np.ones(5)))
+    >>> axes.shape, np.allclose(np.linalg.norm((X[0] - X[1]) @ axes.T), np.linalg.norm(X[0] - X[1]))
+    ((4, 100), True)
+    """
+    n = samples.n_features
+    block = samples.sample(min(samples.n_samples, 2 * n) if not samples.in_memory else None, np.random.RandomState(0))
+    if rows.distinct_rows(block.X, n) >= n:
+        return np.eye(n)
+    X, weight = rows.as_numpy(rows.dense(block.X)), rows.as_numpy(block.weight)
+    largest, eps = max(float(np.abs(X).max()), np.finfo(float).tiny), float(np.finfo(X.dtype).eps)
+    X = X.astype(np.float64, copy=False) / largest  # squares could overflow
+    centred = (X - np.average(X, axis=0, weights=weight)) * np.sqrt(weight)[:, None]
+    _, sizes, axes = np.linalg.svd(centred, full_matrices=False)
+    seen = sizes > sizes[0] * max(X.shape) * eps
+    return axes[seen] if seen.any() else np.eye(n)
+
+
+def discriminant_directions(samples: ArraySamples, rank: int) -> np.ndarray:
+    """Directions that separate the class means best against the spread within the classes, then principal axes.
+
+    A truncated identity would use the first features only. The covariance within the classes is shrunk towards a
+    multiple of the identity, so that constant features and fewer samples than features cause no error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 9.0], [0.1, -9.0], [1.0, 9.0], [1.1, -9.0]])
+    >>> samples = ArraySamples(X, np.array([0, 0, 1, 1]), np.ones(4))
+    >>> int(abs(discriminant_directions(samples, 1)).argmax())
+    0
+    """
+    n = samples.n_features
+    few = samples.n_samples < 2 * n
+    if few and not samples.in_memory:
+        samples = ArraySamples(*samples.sample(samples.n_samples, np.random.RandomState(0)))
+    axes = span(samples) if few else np.eye(n)
+    if len(axes) == n:
+        return _directions(samples, rank, n)
+    X = rows.wide(rows.dense(samples.X))
+    images = ArraySamples(X @ rows.like(axes.T, X), samples.y, samples.weight)
+    inside = _directions(images, min(rank, len(axes)), n) @ axes
+    if rank <= len(axes):  # all of them lie where samples differ
+        return inside
+    return np.concatenate((inside, np.linalg.norm(inside, axis=1).min() * _orthogonal(axes, rank - len(axes))))
+
+
+def _orthogonal(axes: np.ndarray, count: int) -> np.ndarray:
+    """Further orthonormal rows: those of the identity, less their parts along the given ones."""
+    length, n = axes.shape
+    return np.linalg.qr(np.concatenate((axes, np.eye(count, n))).T)[0].T[length:]
+
+
+def _directions(samples: ArraySamples, rank: int, n_features: int) -> np.ndarray:
+    mass, means, within = class_moments(samples)
+    overall, n = mass @ means / mass.sum(), len(within)
+    spread = np.trace(within) / n_features
+    if spread == 0:  # nothing varies inside any class
+        spread, within = 1.0, np.eye(n)
+    within = (1 - SHRINKAGE) * within + SHRINKAGE * spread * np.eye(n)
+    centred = (means - overall) * np.sqrt(mass / mass.sum())[:, None]
+    n_discriminant, found = min(rank, len(mass) - 1), np.empty((0, n))
+    if n_discriminant > 0:
+        _, directions = eigh(centred.T @ centred, within, subset_by_index=(n - n_discriminant, n - 1))
+        found = directions.T[::-1]
+    if rank == n_discriminant:
+        return found
+    # orthogonal to the discriminant ones, the axes of largest spread, on the scale of a typical spread within
+    basis, _ = np.linalg.qr(found.T)
+    rest = np.eye(n) - basis @ basis.T
+    _, axes = eigh(rest @ within @ rest, subset_by_index=(n - rank + n_discriminant, n - 1))
+    return np.concatenate((found, axes.T[::-1] / np.sqrt(spread)))
