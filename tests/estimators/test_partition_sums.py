@@ -5,7 +5,7 @@ import pytest
 
 from lvq.estimators import partitions
 from lvq.estimators.partitions import Partitions, _indexed
-from lvq.model.samples import ArraySamples, Block, class_moments, typical_variance
+from lvq.model.samples import ArraySamples, class_moments, typical_variance
 
 dask = pytest.importorskip("dask")
 
@@ -22,7 +22,7 @@ def samples_of(n_partitions=20, rows=50, seed=0, spread=0.0):
     for _ in range(n_partitions):
         y = rng.integers(2, size=rows)
         X = rng.normal(size=(rows, 3)) + spread * y[:, None] * [5.0, 2.0, 0.0]
-        blocks.append(Block(X, y, rng.uniform(1, 2, size=rows)))
+        blocks.append(ArraySamples(X, y, rng.uniform(1, 2, size=rows)))
     extents = tuple(_indexed(block, np.arange(2), np.ones(2))[1] for block in blocks)
     delayed = tuple(dask.delayed(block, traverse=False) for block in blocks)
     whole = ArraySamples(*(np.concatenate(parts) for parts in zip(*blocks)))

@@ -13,7 +13,7 @@ from lvq.model.links import KERNELS, Gaussian, Identity, RationalQuadratic
 from lvq.model.objective import BlockObjective, Objective, Params
 from lvq.model.observed import Observed
 from lvq.model.relevance import Matrix, Relevance, Weights
-from lvq.model.samples import ArraySamples, Block
+from lvq.model.samples import ArraySamples
 from tests.model.formulas import value_and_gradient
 from tests.model.test_gradients import random_params
 
@@ -43,7 +43,7 @@ def draw(seed, relevance, count=60, labels=LABELS, n_features=FEATURES):
     rng = np.random.default_rng(seed)
     params = random_params(rng, relevance, labels, n_features)
     X, y, weight = rng.normal(size=(count, n_features)) * 1.5, rng.integers(0, 3, count), rng.uniform(0.5, 2.0, count)
-    return params, Block(X, y, weight / weight.sum())
+    return params, ArraySamples(X, y, weight / weight.sum())
 
 
 def assert_same(one, other, rtol=1e-9):

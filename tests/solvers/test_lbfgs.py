@@ -242,10 +242,10 @@ def test_where_single_precision_serves(monkeypatch):
     assert not lbfgs.in_single(start, samples, 1e-13, None)  # squares of small distances would be 0
     assert not lbfgs.in_single(start, samples, 1 / lbfgs.SINGLE, None)
     assert lbfgs.in_single(start, samples, 1.01 / lbfgs.SINGLE, None)
-    assert not lbfgs.in_single(start, samples.to(lambda array: array * 1e13), 1e13, None)  # or infinite
+    assert not lbfgs.in_single(start, samples._replace(X=X * 1e13), 1e13, None)  # or infinite
     assert not lbfgs.in_single(Params(X[:2] * 1e13), samples, 1.0, None)
     assert not lbfgs.in_single(start, ArraySamples(sparse.csr_array(X), y, np.ones(100)), 1.0, None)
-    assert not lbfgs.in_single(start, samples.to(lambda array: array.astype(np.float32)), 1.0, None)  # they are
+    assert not lbfgs.in_single(start, samples._replace(X=X.astype(np.float32)), 1.0, None)  # they are
 
 
 @pytest.mark.parametrize(("model", "scale"), [(GLVQ(n_prototypes=3), 1e-20), (GMLVQ(), 1e22)])

@@ -195,7 +195,9 @@ def training_samples(
             "Look at how X was read."
         )
     samples = ArraySamples(given, rows.as_numpy(index), weight)
-    return Checked(samples if device is None else samples.to(lambda part: on_device(part, device)), classes, kept)
+    return Checked(
+        samples if device is None else ArraySamples(*(on_device(part, device) for part in samples)), classes, kept
+    )
 
 
 def samples_of_classes(

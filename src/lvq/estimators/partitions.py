@@ -31,7 +31,7 @@ from lvq.estimators.inputs import (
     is_dask,
 )
 from lvq.model.rows import BLOCK, rounded_centre
-from lvq.model.samples import ArraySamples, Block, Total, rows_by_class
+from lvq.model.samples import ArraySamples, Total, rows_by_class
 from lvq.model.starts import EXACT as START_SAMPLES
 from lvq.solvers.lbfgs import LBFGS
 from lvq.typing import Argument, Delayed, MatrixLike
@@ -84,7 +84,7 @@ class Extent(NamedTuple):
 
 @dataclass(frozen=True)
 class Partitions:
-    """Samples in partitions, each a `Block` in the workers' memory, with the interface of `ArraySamples`."""
+    """Samples in partitions, each `ArraySamples` in the workers' memory, with their interface."""
 
     in_memory: ClassVar[bool] = False
     blocks: tuple[Delayed, ...]
@@ -115,17 +115,17 @@ class Partitions:
         """Rows of a block with so many numbers a row, at least those of the samples."""
         return max(1, BLOCK // max(1, self.n_features, columns))
 
-    def reduce(self, function: Callable[[Block], Total], rows: int) -> Total:
+    def reduce(self, function: Callable[[ArraySamples], Total], rows: int) -> Total:
         """Sum of a function over blocks of at most `rows` samples of each partition, in a fixed order."""
         import dask
 
         sent = dask.delayed(function, traverse=False)
-        level = [dask.delayed(_partition_sum)(sent, block, rows) for block in self.blocks]
+        level = [dask.delayed(ArraySamples.reduce)(block, sent, rows) for block in self.blocks]
         while len(level) > 1:
             level = [dask.delayed(_sum_of)(*level[k : k + TREE]) for k in range(0, len(level), TREE)]
         return dask.compute(level[0])[0]
 
-    def sample(self, k: int | None, random_state: np.random.RandomState) -> Block:
+    def sample(self, k: int | None, random_state: np.random.RandomState) -> ArraySamples:
         """At most k samples, drawn without replacement; None for all, but of a large class only some thousands."""
         import dask
 
@@ -142,7 +142,7 @@ class Partitions:
         taken = np.stack([draw(column, number) for column, number in zip(held.T, wanted)], axis=1)
         seeds = generator.integers(2**31, size=len(held))
         drawn = [dask.delayed(_drawn)(*given) for given in zip(self.blocks, taken, seeds.tolist())]
-        return Block(*(np.concatenate(parts) for parts in zip(*dask.compute(*drawn))))
+        return ArraySamples(*(np.concatenate(parts) for parts in zip(*dask.compute(*drawn))))
 
     def thinned(self) -> "Partitions":
         """All samples: sums over them cost no more than a draw."""
@@ -164,31 +164,27 @@ class Partitions:
 # -- what runs where the partitions lie --------------------------------------------------------------------------------
 
 
-def _partition_sum(function: Callable[[Block], Total], block: Block, rows: int) -> Total:
-    return ArraySamples(*block).reduce(function, rows)
-
-
 def _sum_of(*parts: Total) -> Total:
     return reduce(add, parts)
 
 
-def _drawn(block: Block, wanted: np.ndarray, seed: int) -> Block:
+def _drawn(block: ArraySamples, wanted: np.ndarray, seed: int) -> ArraySamples:
     """So many samples of each class."""
     generator, rows = np.random.default_rng(seed), [np.empty(0, dtype=np.intp)]
     for count, here in zip(wanted, rows_by_class(block.y, len(wanted))):
         rows.append(here if count == len(here) else generator.choice(here, count, replace=False))
-    return ArraySamples(*block).take(np.sort(np.concatenate(rows)))
+    return block.take(np.sort(np.concatenate(rows)))
 
 
-def _arranged(block: Block, centre: np.ndarray, total: float) -> Block:
+def _arranged(block: ArraySamples, centre: np.ndarray, total: float) -> ArraySamples:
     """Samples relative to a centre, class by class, with their fraction of the total weight."""
-    X, y, weight = ArraySamples(*block).arranged(centre).take(slice(None))
-    return Block(X, y, weight * np.asarray(block.weight.sum(dtype=np.float64) / total, dtype=weight.dtype))
+    X, y, weight = block.arranged(centre)
+    return ArraySamples(X, y, weight * np.asarray(block.weight.sum(dtype=np.float64) / total, dtype=weight.dtype))
 
 
 def _checked(
     number: int, X: MatrixLike, y: MatrixLike, weight: MatrixLike, shape: tuple[int, Sequence[str] | None, np.dtype]
-) -> Block:
+) -> ArraySamples:
     """A partition as arrays: samples in the common type, labels as they are, weights."""
     n_features, names, dtype = shape
     with _named(number):
@@ -209,15 +205,15 @@ def _checked(
             raise ValueError("y contains NaN or missing labels.")
         if len({isinstance(label, str) for label in y.tolist()}) > 1:
             raise ValueError("y must be of one kind, all text or all whole numbers.")
-    return Block(X, y, weight)
+    return ArraySamples(X, y, weight)
 
 
-def _label_counts(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _label_counts(block: ArraySamples) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     labels, index = np.unique(block.y, return_inverse=True)
     return labels, np.bincount(index, minlength=len(labels)), np.bincount(index, block.weight, len(labels))
 
 
-def _indexed(block: Block, classes: np.ndarray, factors: np.ndarray) -> tuple[Block, Extent]:
+def _indexed(block: ArraySamples, classes: np.ndarray, factors: np.ndarray) -> tuple[ArraySamples, Extent]:
     """Samples of a weight above 0, with class indices, and their extent."""
     index = np.minimum(np.searchsorted(classes, block.y), len(classes) - 1)
     weight = block.weight * factors[index].astype(block.weight.dtype)
@@ -226,7 +222,7 @@ def _indexed(block: Block, classes: np.ndarray, factors: np.ndarray) -> tuple[Bl
     low, high = X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf)
     total = X.sum(axis=0, dtype=np.float64)
     counts, mass = np.bincount(y, minlength=len(classes)), float(weight.sum(dtype=np.float64))
-    return Block(X, y, weight), Extent(counts, low, high, total, mass)
+    return ArraySamples(X, y, weight), Extent(counts, low, high, total, mass)
 
 
 # -- checks ------------------------------------------------------------------------------------------------------------

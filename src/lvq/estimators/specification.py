@@ -224,7 +224,7 @@ class Specification(BaseEstimator):
             by_posterior=getattr(self, "decision", "nearest") == "posterior",
             sharpness=_sharpness(cost),
             start=tuple((name, getattr(self, name)) for name in START_PARAMETERS if hasattr(self, name)),
-            ignores_missing=getattr(self, "missing", "raise") == "ignore",
+            ignores_missing=self.missing == "ignore",
             unit_length=getattr(self, "metric", "euclidean") == "cosine",
         )
 
@@ -273,14 +273,12 @@ def check_parts(estimator: BaseEstimator, parts: Parts) -> None:
     if parts.ignores_missing and (parts.device is not None or not relevance.smooth):
         raise ValueError(
             f"missing='ignore' of {name} needs a relevance with a gradient and a solver without a device; got "
-            f"relevance={estimator.relevance!r} and device={parts.device!r}. Change these, or fill missing values "
-            "first, for example with sklearn.impute.SimpleImputer."
+            f"relevance={estimator.relevance!r} and device={parts.device!r}. Change these, or fill missing values."
         )
     if parts.unit_length and (parts.is_online or parts.ignores_missing):
         raise ValueError(
             f"metric='cosine' of {name} keeps prototypes at length one, which the online solver, partial_fit and "
-            "missing='ignore' cannot. Use fit with solver='lbfgs' or 'adam' and missing='raise'; or "
-            "sklearn.preprocessing.normalize and metric='euclidean'."
+            "missing='ignore' cannot. Use fit, with solver='lbfgs' or 'adam' and missing='raise'."
         )
     takes_costs = isinstance(cost, MarginCost | CrossEntropyCost) and not parts.is_online
     if getattr(estimator, "cost_matrix", None) is not None and not takes_costs:

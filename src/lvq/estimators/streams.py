@@ -102,7 +102,7 @@ def _with_new_classes(
         return training
     params, state = training.params, training.state
     default = None if state.moments is None else state.moments.mean
-    W, labels = estimator._start_prototypes(ArraySamples(*samples.take(new)), classes, state.random_state, default)
+    W, labels = estimator._start_prototypes(samples.take(new), classes, state.random_state, default)
     every = np.concatenate((training.labels, labels))
     order = np.argsort(every, kind="stable")
     merged, kept = every[order], np.flatnonzero(order < len(training.labels))

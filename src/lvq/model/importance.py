@@ -27,7 +27,7 @@ import numpy as np
 
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import as_numpy, dense, has_float64, is_sparse, is_tensor, like, namespace, wide
-from lvq.model.samples import ArraySamples, Block, FeatureMoments, filled
+from lvq.model.samples import ArraySamples, FeatureMoments, filled
 from lvq.typing import Array
 
 DEGREE = 3  # of the curve
@@ -62,7 +62,7 @@ class Outputs:
         by_class = np.bincount(self.model.labels, wins, len(self.classes))
         return replace(self, classes=_largest(by_class), prototypes=_largest(wins))
 
-    def _wins(self, block: Block) -> np.ndarray:
+    def _wins(self, block: ArraySamples) -> np.ndarray:
         found, _ = self.model.nearest(as_numpy(self.model.distances(block.X)))
         return np.bincount(found.winner, as_numpy(block.weight), len(self.prototypes))
 
@@ -152,7 +152,7 @@ class _BlockMoments:
     outputs: Outputs
     features: slice
 
-    def __call__(self, block: Block) -> Moments:
+    def __call__(self, block: ArraySamples) -> Moments:
         weight = as_numpy(wide(block.weight))
         values, pair = self.outputs.of(block.X)
         weighted = values * weight[:, None]
@@ -254,5 +254,5 @@ def _in_bounds(samples: ArraySamples, model: PrototypeModel) -> ArraySamples:
         return samples
     least = FEW_SPARSE if is_sparse(samples.X) else FEW
     most = max(least, MOST // max(samples.n_features, len(model.labels) + len(model.classes)))
-    some = filled(ArraySamples(*samples.sample(most, np.random.RandomState(0))))
-    return replace(some, X=dense(some.X))
+    some = filled(samples.sample(most, np.random.RandomState(0)))
+    return some._replace(X=dense(some.X))

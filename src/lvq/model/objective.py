@@ -44,7 +44,7 @@ from lvq.model.rows import (
     take_along,
     unit_rows,
 )
-from lvq.model.samples import ArraySamples, Block
+from lvq.model.samples import ArraySamples
 from lvq.typing import Array
 
 MIN_ROWS = 128  # of one block, at least: less is not worth a thread's call
@@ -126,7 +126,7 @@ class BlockObjective:
         """To another process only the parameters are sent; what follows from them is computed there."""
         return BlockObjective, (self.objective, self.params)
 
-    def __call__(self, block: Block) -> PartialSum:
+    def __call__(self, block: ArraySamples) -> PartialSum:
         """Weighted sum of the samples' costs, and its gradient."""
         X, y, weight = block
         D, touched, cache = self._distances(X, y)

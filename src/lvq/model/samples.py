@@ -19,7 +19,7 @@ from functools import cache, reduce
 from itertools import pairwise
 from operator import add
 from threading import Lock
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -40,16 +40,7 @@ Map = Callable[..., Iterable[Argument]]
 block_map: ContextVar[Map] = ContextVar("map over blocks of rows", default=map)
 
 
-class Block(NamedTuple):
-    """Some samples, their class indices, and their weights."""
-
-    X: Array
-    y: Array
-    weight: Array
-
-
-@dataclass(frozen=True)
-class ArraySamples:
+class ArraySamples(NamedTuple):
     """Samples in memory: a NumPy array, in which NaN marks missing values, a CSR array or a torch tensor.
 
     Examples
@@ -60,10 +51,11 @@ class ArraySamples:
     [5.0, 5.0]
     """
 
-    in_memory: ClassVar[bool] = True  # whether single samples can be taken
     X: Array
     y: Array
     weight: Array
+
+    in_memory = True  # whether single samples can be taken
 
     @property
     def n_samples(self) -> int:
@@ -85,17 +77,17 @@ class ArraySamples:
         """Type of the samples, as NumPy names it."""
         return rows.numpy_type(self.X)
 
-    def take(self, rows: slice | Array) -> Block:
+    def take(self, rows: slice | Array) -> "ArraySamples":
         """Some samples by slice or index."""
-        return Block(self.X[rows], self.y[rows], self.weight[rows])
+        return ArraySamples(self.X[rows], self.y[rows], self.weight[rows])
 
-    def sample(self, k: int | None, random_state: np.random.RandomState) -> Block:
+    def sample(self, k: int | None, random_state: np.random.RandomState) -> "ArraySamples":
         """At most k samples, drawn without replacement; None for all of them."""
         if k is None or k >= self.n_samples:
-            return Block(self.X, self.y, self.weight)
+            return self
         return self.take(np.sort(random_state.choice(self.n_samples, k, replace=False)))
 
-    def reduce(self, function: Callable[[Block], Total], rows: int) -> Total:
+    def reduce(self, function: Callable[["ArraySamples"], Total], rows: int) -> Total:
         """Sum of a function over blocks of at most `rows` samples, in a fixed order."""
         blocks = (slice(begin, begin + rows) for begin in range(0, self.n_samples, rows))
         return reduce(add, block_map.get()(lambda part: function(self.take(part)), blocks))
@@ -107,7 +99,7 @@ class ArraySamples:
     def thinned(self) -> "ArraySamples":
         """Every k-th sample where there are many, for what is computed once and needs not be exact."""
         step = max(1, self.n_samples // THINNED)
-        return self if step == 1 else ArraySamples(*self.take(slice(None, None, step)))
+        return self if step == 1 else self.take(slice(None, None, step))
 
     def centre(self) -> Array:
         """A point near the mean with few digits, so that subtracting it is exact for round numbers.
@@ -131,10 +123,6 @@ class ArraySamples:
             X -= centre
             X = rows.namespace(X).asarray(X, dtype=rows.namespace(X).float32 if single else X.dtype)
         return ArraySamples(X, self.y[order], rows.like(weight / weight.sum(), X))
-
-    def to(self, move: Callable[[Array], Array]) -> "ArraySamples":
-        """The same samples moved by a function, for example to a device."""
-        return ArraySamples(move(self.X), move(self.y), move(self.weight))
 
 
 def median_variance(variances: np.ndarray) -> float:
@@ -206,7 +194,7 @@ class _ClassSums:
 
     n_classes: int
 
-    def __call__(self, block: Block) -> np.ndarray:
+    def __call__(self, block: ArraySamples) -> np.ndarray:
         X = block.X if rows.is_sparse(block.X) else rows.wide(block.X)
         sums, mass = class_sums(X, block.y, rows.wide(block.weight), self.n_classes)
         return np.column_stack((rows.as_numpy(mass), rows.as_numpy(sums))).astype(np.float64)
@@ -218,7 +206,7 @@ class _Scatter:
 
     means: np.ndarray
 
-    def __call__(self, block: Block) -> np.ndarray:
+    def __call__(self, block: ArraySamples) -> np.ndarray:
         X = rows.wide(rows.dense(block.X))
         residual = (X - rows.like(self.means, X)[block.y]) * rows.wide(block.weight)[:, None] ** 0.5
         return rows.as_numpy(residual.T @ residual).astype(np.float64)
@@ -257,7 +245,7 @@ class FeatureMoments(NamedTuple):
         return cls(*(rows.as_numpy(part) for part in (mass, mean, scatter)))
 
     @classmethod
-    def of_block(cls, block: Block) -> "FeatureMoments":
+    def of_block(cls, block: ArraySamples) -> "FeatureMoments":
         """Of the samples of a block."""
         return cls.of(block.X, block.weight)
 

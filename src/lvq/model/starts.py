@@ -247,7 +247,7 @@ def discriminant_directions(samples: ArraySamples, rank: int) -> np.ndarray:
     n = samples.n_features
     few = samples.n_samples < 2 * n
     if few and not samples.in_memory:
-        samples = ArraySamples(*samples.sample(samples.n_samples, np.random.RandomState(0)))
+        samples = samples.sample(samples.n_samples, np.random.RandomState(0))
     axes = span(samples) if few else np.eye(n)
     if len(axes) == n:
         return _directions(samples, rank, n)

@@ -164,7 +164,7 @@ def in_single(params: Params, samples: ArraySamples, unit: float, tol: float | N
 
 def _better(problem: Problem, samples: ArraySamples, before: Params, after: Params) -> Params:
     """Where Adam ended, or the start where that is better on a part of the samples, as after a warm start."""
-    X, y, weight = samples.thinned().take(slice(None))
+    X, y, weight = samples.thinned()
     part = ArraySamples(X, y, weight / weight.sum())
     return min(after, before, key=lambda free: float(problem.value_and_gradient(free, part)[0]))
 

@@ -19,7 +19,7 @@ from lvq.model.objective import Params
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import DataScale, Fisher, FisherNeighbours, Matrix, Relevance
 from lvq.model.rows import beside, like, namespace, row_squares, wide
-from lvq.model.samples import ArraySamples, Block, FeatureMoments
+from lvq.model.samples import ArraySamples, FeatureMoments
 
 Report = Callable[..., None]  # (iterations done, present value of the objective, last=False)
 
@@ -44,7 +44,7 @@ class Units(NamedTuple):
     scale: DataScale = DataScale(1.0, 1)
 
 
-def _spread(metric: Metric, params: Params, link: Link | None, block: Block) -> np.ndarray:
+def _spread(metric: Metric, params: Params, link: Link | None, block: ArraySamples) -> np.ndarray:
     """Sums over a block of the smallest distance to a prototype, of its link, and of the weights."""
     W, R = (None if part is None else like(beside(part, block.X), block.X) for part in params[:2])
     D, _ = metric.prepare(W, R).distances(block.X)
