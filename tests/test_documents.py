@@ -12,7 +12,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import lvq
-from benchmarks import search
+from experiments import pool
 from lvq.estimators.registry import MODELS
 from lvq.model.relevance import Matrix
 
@@ -126,17 +126,17 @@ def test_names_of_the_papers():
 
 
 def test_accuracies_are_those_of_the_pool():
-    """README and which-model.md show the means of `benchmarks/results/search.jsonl`."""
-    lines = text_of("benchmarks/results/search.jsonl").splitlines()
-    mean = search.summary(map(json.loads, lines))[-1]
-    accuracy = {name: f"{mean[f'{name} accuracy']:.1f} %" for name in search.METHODS}
+    """README and which-model.md show the means of `experiments/results/pool.md`."""
+    models = text_of("experiments/results/pool.md").split("| set |")[0]
+    table = re.findall(r"^\| ([\w ]+) \| ([\d.]+) \|", models, flags=re.MULTILINE)
+    accuracy = {name: f"{float(mean):.1f} %" for name, mean in table}
     sentence = " ".join(text_of("README.md").split())
-    assert f"averages {accuracy[search.DEFAULT]} in cross-validation" in sentence
-    assert f"a random forest {accuracy[search.FOREST]}, a tuned SVM {accuracy[search.GRID]}" in sentence
-    assert f"logistic regression {accuracy[search.LOGISTIC]}" in sentence
+    assert f"averages {accuracy[pool.DEFAULT]} in cross-validation" in sentence
+    assert f"a random forest {accuracy['random forest']}, a tuned SVM {accuracy[pool.SVM]}" in sentence
+    assert f"logistic regression {accuracy[pool.LOGISTIC]}" in sentence
     rows = dict(re.findall(r"^\| ([^|]+) \| (\d\d\.\d %) \|", text_of("docs/which-model.md"), flags=re.MULTILINE))
     assert sorted(rows.values()) == sorted(accuracy.values())
-    assert rows["`LVQClassifier()`"] == accuracy[search.DEFAULT]
+    assert rows["`LVQClassifier()`"] == accuracy[pool.DEFAULT]
 
 
 def test_accuracies_with_missing_values_are_those_of_the_results():
