@@ -60,14 +60,6 @@ def test_the_smoothness_of_a_matrix_is_that_of_lambda():
     assert structure.of_matrices(omega)[0] == pytest.approx(structure.of_matrices(rotation @ omega)[0])
 
 
-def test_extreme_weights():
-    structure = Structure(sparsity=1.0)
-    value, gradient = structure.of_weights(np.array([1.0, 0.0, 0.0]))
-    assert value == 0
-    assert np.isfinite(gradient).all()
-    assert structure.of_weights(np.ones(5))[0] == pytest.approx(np.log(5))
-
-
 def test_labels_of_groups():
     assert Structure.of_labels(["b", 3, "b", None, "a"], 0.1, 0.2) == Structure((0, 1, 0, -1, 2), 0.1, 0.2)
     with pytest.raises(ValueError, match="groups of a Structure must leave one feature or more"):
