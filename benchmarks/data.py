@@ -24,8 +24,6 @@ POOL_FILES = (
     "australian", "banana", "breast", "bupa", "contraceptive", "german", "hayes_roth", "led7digit", "mammographic",
     "phoneme", "ring", "spambase", "tae", "titanic", "marketing",
 )  # fmt: skip
-#: Nine noisy classes, added to the pool later.
-POOL_ADDED = ("marketing",)
 POOL_ROWS = 1200
 
 
@@ -105,19 +103,12 @@ def folds(name: str, splits: int, repeats: int) -> Arrays:
 
 def pool_rows(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Samples and class indices of a set of the pool, at most 1,200 of them, without constant features."""
-    X, y = read_csv(name) if name in POOL_FILES + POOL_ADDED else (load(name).data, load(name).target)
+    X, y = read_csv(name) if name in POOL_FILES else (load(name).data, load(name).target)
     if len(X) > POOL_ROWS:
         kept = np.sort(np.random.RandomState(0).choice(len(X), POOL_ROWS, replace=False))
         X, y = X[kept], y[kept]
     varies = np.ptp(X, axis=0) > 0
     return X[:, varies].astype(np.float64), np.unique(y, return_inverse=True)[1]
-
-
-def pool(name: str) -> Arrays:
-    """A set of the pool: a fifth of each class for the test, standardised."""
-    X, y, X_test, y_test = stratified(*pool_rows(name), 0.2)
-    X, X_test = standardised(X, X_test)
-    return {"X": X, "y": y, "X_test": X_test, "y_test": y_test}
 
 
 def read_csv(name: str) -> tuple[np.ndarray, np.ndarray]:

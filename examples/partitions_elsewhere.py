@@ -2,7 +2,7 @@
 
 `python examples/partitions_elsewhere.py spark` or `ray`; the package must be installed, lvq does not need it. The rows
 are a data frame with the class in the column "label" and the number of the partition in "part"; only parameters and
-sums move. For dask no code is needed: see docs/clusters.md.
+sums move. For dask no code is needed: see docs/guide/large.md.
 """
 
 import os

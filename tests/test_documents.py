@@ -3,13 +3,16 @@
 import ast
 import importlib
 import inspect
+import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
 import lvq
+from benchmarks import search
 from lvq.estimators.registry import MODELS
 from lvq.model.relevance import Matrix
 
@@ -42,7 +45,7 @@ def test_the_documents_are_there():
 def test_python_runs(path, capsys, tmp_path, monkeypatch):
     """Block after block, each document from nothing; a warning is an error."""
     monkeypatch.chdir(tmp_path)
-    needs = {name: name for name in ("matplotlib", "onnx", "vl_convert", "typer")} | {
+    needs = {name: name for name in ("matplotlib", "onnx", "typer")} | {
         "lvq.report": "jinja2",
         "import dask": "dask",
     }
@@ -120,6 +123,29 @@ def test_names_of_the_papers():
         made = MODELS[name].make()
         assert type(shown) is type(made)
         assert shown.get_params() == made.get_params()
+
+
+def test_accuracies_are_those_of_the_pool():
+    """README and which-model.md show the means of `benchmarks/results/search.jsonl`."""
+    lines = text_of("benchmarks/results/search.jsonl").splitlines()
+    mean = search.summary(map(json.loads, lines))[-1]
+    accuracy = {name: f"{mean[f'{name} accuracy']:.1f} %" for name in search.METHODS}
+    sentence = " ".join(text_of("README.md").split())
+    assert f"averages {accuracy[search.DEFAULT]} in cross-validation" in sentence
+    assert f"a random forest {accuracy[search.FOREST]}, a tuned SVM {accuracy[search.GRID]}" in sentence
+    assert f"logistic regression {accuracy[search.LOGISTIC]}" in sentence
+    rows = dict(re.findall(r"^\| ([^|]+) \| (\d\d\.\d %) \|", text_of("docs/which-model.md"), flags=re.MULTILINE))
+    assert sorted(rows.values()) == sorted(accuracy.values())
+    assert rows["`LVQClassifier()`"] == accuracy[search.DEFAULT]
+
+
+def test_accuracies_with_missing_values_are_those_of_the_results():
+    """Each row of the table in docs/guide/missing.md is a mean over sets and kinds of removal."""
+    found = json.loads(text_of("experiments/results/missing_values.json"))
+    for fraction in (0.1, 0.3, 0.5):
+        rows = [row["accuracy"] for row in found if row["fraction"] == fraction]
+        means = [f"{100 * np.mean([row[name] for row in rows]):.1f}" for name in rows[0]]
+        assert f"| {fraction:.0%} | {' | '.join(means)} |".replace("%", " %") in text_of("docs/guide/missing.md")
 
 
 def test_the_changelog_has_the_version():

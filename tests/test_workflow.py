@@ -5,13 +5,13 @@ import inspect
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, RSLVQ, LVQClassifier, LVQClassifierCV
 from lvq.estimators.registry import MODELS
 from lvq.model.relevance import Matrix
+from lvq.preprocessing import TablePreprocessor
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -44,7 +44,7 @@ def mixed(n=60, seed=0):
 
 
 def test_columns_are_sorted_by_kind():
-    samples = prepare(mixed(), "kind", categorical=["code"])
+    samples = prepare(mixed(), "kind", TableOptions(categorical=["code"]))
     assert list(samples.X) == ["a", "gaps", "colour", "code"]
     assert samples.gaps == ("gaps",)
     assert samples.texts == ("colour", "code")
@@ -88,16 +88,16 @@ def test_columns_of_numbers_with_some_texts_are_refused_all_at_once():
         prepare(table, "kind", source="t.csv")
     first, second = str(raised.value).split("The column ")[1:]
     assert first.startswith(
-        "'a' of t.csv holds numbers, but 2 of 200 values are none: '12,5x' in row 3, 'n/a?' in row 50;"
+        "'a' of t.csv holds numbers, but 2 of 200 values are not: '12,5x' in row 3, 'n/a?' in row 50;"
     )
     assert "name them as missing with --missing-mark 'a=12,5x' --missing-mark 'a=n/a?', or" in first
     assert second.count("--missing-mark") == 1
     assert "--categorical 'a'" in first
     assert (
-        "7 of 200 values are none: '?9' in row 0, '?9' in row 1, '?9' in row 2, '?9' in row 3, '?9' in row 4 and 2 more"
+        "7 of 200 values are not: '?9' in row 0, '?9' in row 1, '?9' in row 2, '?9' in row 3, '?9' in row 4 and 2 more"
         in second
     )
-    samples = prepare(table.drop(columns=["a"]), "kind", categorical=["code"])
+    samples = prepare(table.drop(columns=["a"]), "kind", TableOptions(categorical=["code"]))
     assert "?9" in set(samples.X["code"])
 
 
@@ -106,7 +106,7 @@ def test_rows_of_several_tables_are_named_by_their_file(tmp_path):
     table.to_csv(tmp_path / "one.csv", index=False)
     table.astype({"a": object}).replace({"a": {table["a"][7]: "1.5 mg"}}).to_csv(tmp_path / "two.csv", index=False)
     paths = [tmp_path / "one.csv", tmp_path / "two.csv"]
-    with pytest.raises(TableError, match=r"1 of 200 values are none: '1\.5 mg' in row two\.csv:9"):
+    with pytest.raises(TableError, match=r"1 of 200 values are not: '1\.5 mg' in row two\.csv:9"):
         fit(paths, "kind", folds=0)
     fitted = fit(paths, "kind", model="glvq", folds=0, options=TableOptions(missing_marks=["a=1.5 mg"]))
     assert fitted.report.missing_marks == {"a": ["1.5 mg"]}
@@ -196,7 +196,7 @@ def test_encoded_numbers_missing_values_and_categories():
     samples = prepare(mixed(), "kind")
     pipeline = make_pipeline_for(samples, GLVQ(random_state=0)).fit(samples.X, samples.y)
     columns = pipeline[0]
-    assert isinstance(columns, ColumnTransformer)
+    assert isinstance(columns, TablePreprocessor)
     names = columns.get_feature_names_out().tolist()
     seen = pd.DataFrame(columns.transform(samples.X), columns=names)
     assert names == ["a", "code", "gaps", "missingindicator_gaps", "colour_(missing)", "colour_green", "colour_red"]

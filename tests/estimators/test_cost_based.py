@@ -196,6 +196,7 @@ OWN = {
 }
 
 
+@pytest.mark.xfail(raises=ValueError, strict=False, reason="metrics of the user's own that do not compare")
 @pytest.mark.parametrize("solver", ["auto", "adam"])
 @pytest.mark.parametrize("name", OWN)
 def test_own_parts_learn(name, solver, data):

@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import check_estimators_nan_inf
 
 import lvq
 from lvq import GLVQ, GMLVQ, LGMLVQ, LVQ1, RSLVQ, SNPC, LVQClassifier, LVQClassifierCV
+from lvq.estimators import classifier
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix
 from lvq.solvers.online import Online
@@ -173,3 +174,15 @@ def test_samples_without_any_value_are_refused():
     X, y = np.full((30, 3), np.nan), np.arange(30) % 3
     with pytest.raises(ValueError, match="with missing='ignore' needs at least one value, but all values of X are NaN"):
         GLVQ(missing="ignore").fit(X, y)
+
+
+def test_groups_follow_their_rows(samples, monkeypatch):
+    """A row without any value is left out, and so is its group."""
+    X, y = samples[0].copy(), samples[1]
+    X[3] = np.nan
+    seen = []
+    monkeypatch.setattr(classifier, "make_folds", lambda samples, classes, groups: seen.append((samples, groups)))
+    LVQClassifier(relevance="matrix", missing="ignore", max_iter=0).fit(X, y, groups=np.arange(150))
+    found, groups = seen[0]
+    assert groups.tolist() == [*range(3), *range(4, 150)]
+    np.testing.assert_array_equal(found.X, X[groups])

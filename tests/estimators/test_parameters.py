@@ -139,7 +139,7 @@ def test_parameters_without_an_effect_do_not_exist(cls, name):
         *[(Online(learning_rate=np.nan), "learning_rate"), (Online(relevance_rate=-0.1), "relevance_rate")],
         *[(Online(schedule="cosine"), "schedule"), (Online(step="long"), "step"), (Online(tol=-1.0), "tol")],
         *[(Online(n_iter_no_change=0), "n_iter_no_change"), (Online(shuffle="yes"), "shuffle")],
-        *[(Adam(batch_size=0), "batch_size"), (Adam(validation_fraction=1.0), "validation_fraction")],
+        (Adam(batch_size=0), "batch_size"),
         *[(Adam(learning_rate=-1.0), "learning_rate"), (LBFGS(tol="small"), "tol"), (LBFGS(device=0), "device")],
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,

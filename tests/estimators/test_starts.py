@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lvq import GLVQ, LVQ1
+from lvq import GLVQ, LVQ1, LVQClassifier
 from lvq.solvers.online import Online
 
 
@@ -22,6 +22,21 @@ def test_a_dict_of_numbers(online_model, data):
     online_model.set_params(n_prototypes={0: 1, 1: 3, 2: 2}).fit(X, y)
     np.testing.assert_array_equal(online_model.prototype_labels_, [0, 1, 1, 1, 2, 2])
     assert online_model.score(X, y) > 0.5
+
+
+def test_warnings_name_the_line_of_the_call(data):
+    few = np.array([[0.0], [0.0], [1.0], [2.0]]), [0, 0, 1, 1]
+    calls = [
+        lambda: GLVQ(n_prototypes=2).fit(*few),
+        lambda: LVQClassifier(n_prototypes=2, relevance=None).fit(*few),
+        lambda: GLVQ(n_prototypes=2).partial_fit(*few, classes=[0, 1]),
+        lambda: GLVQ(max_iter=1).fit(*data),
+        lambda: LVQClassifier(relevance="matrix", max_iter=1, calibration=None).fit(*data),
+    ]
+    for call in calls:
+        with pytest.warns(UserWarning, match="Fewer prototypes|Increase max_iter") as caught:
+            call()
+        assert [warning.filename for warning in caught] == [__file__]
 
 
 @pytest.mark.parametrize(

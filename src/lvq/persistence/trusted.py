@@ -46,11 +46,11 @@ class UntrustedError(Exception):
 @cache
 def public_types() -> dict[str, type]:
     """The estimators of this library by their public names, which stay when a class moves to another module."""
-    from lvq.preprocessing import NuisanceRemoval, SavitzkyGolay, StandardNormalVariate
+    from lvq.preprocessing import NuisanceRemoval, SavitzkyGolay, StandardNormalVariate, TablePreprocessor
     from lvq.rejection.classifier import RejectClassifier
     from lvq.rejection.costs import CostClassifier
 
-    transformers = NuisanceRemoval, StandardNormalVariate, SavitzkyGolay
+    transformers = NuisanceRemoval, StandardNormalVariate, SavitzkyGolay, TablePreprocessor
     steps = {f"lvq.preprocessing.{kind.__name__}": kind for kind in transformers}
     around = {"lvq.RejectClassifier": RejectClassifier, "lvq.rejection.CostClassifier": CostClassifier}
     return {f"lvq.{name}": kind for name, kind in estimator_types().items()} | around | steps

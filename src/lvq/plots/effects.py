@@ -28,7 +28,7 @@ from lvq.estimators.find_model import FoundModel, need_model
 from lvq.inspection.columns import columns_of_features, input_values, is_missing, model_inputs
 from lvq.inspection.explain import contributions_between
 from lvq.inspection.importance import random_halves, refitted
-from lvq.inspection.steps import Floats, Indices, positions
+from lvq.inspection.steps import Floats, positions
 from lvq.model.rows import require_dense
 from lvq.model.scores import class_distances
 from lvq.plots.evidence import AGAINST, FOR
@@ -98,53 +98,58 @@ def effects_of(
     layout = Layout(found, X)
     samples = layout.split(X)
     shown = range(len(layout.names)) if features is None else positions(list(features), layout.names).tolist()
-    grids = {column: grid for column in shown if (grid := _grid(layout, samples, column)) is not None}
     median = _median(samples)
-    own, other = _classes(found, layout.join(median), class_)
-    curves = _Curves(*_changed(layout, median, grids), own, other, _is_exact(found, own, other))
-    height = curves.of(found)
-    error = _errors(curves, found, X, y, height, n_resamples) if n_resamples else None
-    cells, labels = input_values(found, found.model.prototypes), found.model.labels
+    pair = _Pair(*_classes(found, layout.join(median), class_))
+    refits = _refits(found, X, y, n_resamples) if n_resamples else []
+    cells, labels, exact = input_values(found, found.model.prototypes), found.model.labels, pair.is_exact(found)
     effects = []
-    for column, grid in grids.items():
-        at = curves.column == column
+    for column in shown:
+        grid = _grid(layout, samples, column)
+        if grid is None:
+            continue
+        rows = _changed(layout, median, column, grid.cells)
+        height = pair.log_odds(found, rows, column, exact)
+        others = [pair.log_odds(refit, rows, column, exact) - height for refit in refits]
         known = np.full(len(labels), None) if cells is None else cells[:, column]
         effects.append(
             Effect(
                 name=str(layout.names[column]),
                 categories=grid.categories,
                 values=grid.values.tolist(),
-                log_odds=height[at].tolist(),
+                log_odds=height.tolist(),
                 density=grid.density.tolist(),
-                prototypes=grid.places(known[labels == own]),
-                rivals=grid.places(known[labels == other]),
-                error=None if error is None else error[at].tolist(),
+                prototypes=grid.places(known[labels == pair.own]),
+                rivals=grid.places(known[labels == pair.other]),
+                error=_error(np.array(others), exact).tolist() if others else None,
             )
         )
     names = found.model.classes
     ordered = sorted(effects, key=lambda effect: -effect.size) if features is None else effects
-    return Effects(str(names[own]), str(names[other]), curves.exact, ordered)
+    return Effects(str(names[pair.own]), str(names[pair.other]), exact, ordered)
 
 
-class _Curves(NamedTuple):
-    """Rows in which one column of the median sample has other values, and what is computed of them."""
+class _Pair(NamedTuple):
+    """Indices of the class and of its rival."""
 
-    rows: MatrixLike
-    column: Indices  # that each row changes
-    own: int  # index of the class
+    own: int
     other: int
-    exact: bool
 
-    def of(self, found: FoundModel) -> Floats:
-        """Log-odds of the rows, or the evidence of the changed column."""
-        model, Z = found.model, model_inputs(found, self.rows)
+    def is_exact(self, found: FoundModel) -> bool:
+        """Whether the log-odds are a sum of functions of single columns."""
+        model = found.model
+        single = (np.bincount(model.labels)[list(self)] == 1).all()
+        return bool(single) and model.matrix_of(0).ndim == 1 and columns_of_features(found) is not None
+
+    def log_odds(self, found: FoundModel, rows: MatrixLike, column: int, exact: bool) -> Floats:
+        """Log-odds of rows, or the evidence of a column for them."""
+        model, Z = found.model, model_inputs(found, rows)
         assert model.log_odds_scale is not None
         D = model.distances(Z).astype(np.float64)
-        own, other = (np.where(model.labels == index, D, np.inf) for index in (self.own, self.other))
-        if not self.exact:
+        own, other = (np.where(model.labels == index, D, np.inf) for index in self)
+        if not exact:
             return model.log_odds_scale * (other.min(axis=1) - own.min(axis=1))
         parts = contributions_between(found, Z, own.argmin(axis=1), other.argmin(axis=1))
-        return model.log_odds_scale * parts[np.arange(len(parts)), self.column]
+        return model.log_odds_scale * parts[:, column]
 
 
 class _Grid(NamedTuple):
@@ -198,14 +203,12 @@ def _median(samples: Mixed) -> Mixed:
     return Mixed(numbers[None], usual)
 
 
-def _changed(layout: Layout, median: Mixed, grids: dict[int, _Grid]) -> tuple[MatrixLike, Indices]:
-    """The median sample with each value of each column, and the column of each row."""
-    column = np.repeat(list(grids), [len(grid.values) for grid in grids.values()]).astype(np.intp)
-    rows = median.take(np.zeros(len(column), dtype=np.intp))
-    for changed, grid in grids.items():
-        for part, columns in ((rows.numbers, layout.numeric), (rows.categories, layout.categorical)):
-            part[np.ix_(column == changed, columns == changed)] = grid.cells[:, None]
-    return layout.join(rows), column
+def _changed(layout: Layout, median: Mixed, column: int, cells: np.ndarray) -> MatrixLike:
+    """The median sample with each value of a column."""
+    rows = median.take(np.zeros(len(cells), dtype=np.intp))
+    rows.numbers[:, layout.numeric == column] = cells[:, None]
+    rows.categories[:, layout.categorical == column] = cells[:, None]
+    return layout.join(rows)
 
 
 def _classes(found: FoundModel, median: MatrixLike, class_: Label | None) -> tuple[int, int]:
@@ -220,36 +223,22 @@ def _classes(found: FoundModel, median: MatrixLike, class_: Label | None) -> tup
     return own, int(distances.argmin())
 
 
-def _is_exact(found: FoundModel, own: int, other: int) -> bool:
-    """Whether the log-odds are a sum of functions of single columns."""
-    model = found.model
-    single = (np.bincount(model.labels)[[own, other]] == 1).all()
-    return bool(single) and model.matrix_of(0).ndim == 1 and columns_of_features(found) is not None
-
-
-def _errors(
-    curves: _Curves,
-    found: FoundModel,
-    X: MatrixLike,
-    y: ArrayLike | None,
-    height: Floats,
-    n_resamples: int,
-) -> Floats:
-    """Half the width of the interval, by refits to random halves; see `lvq.inspection.importance`."""
+def _refits(found: FoundModel, X: MatrixLike, y: ArrayLike | None, n_resamples: int) -> list[FoundModel]:
+    """The model fitted to random halves; see `lvq.inspection.importance`."""
     if y is None:
         raise ValueError("y of EffectDisplay, the classes of X, is needed for n_resamples; give it.")
     X, labels = indexable(X, column_or_1d(y))
     halves = random_halves(labels, None, n_resamples, np.random.RandomState(0))
     with warnings.catch_warnings():  # of half the samples; the fit to all of them has warned
         warnings.simplefilter("ignore", ConvergenceWarning)
-        refits = [curves.of(need_model(refitted(found, X, labels, half), "EffectDisplay")) for half, _ in halves]
-    away = np.array(refits) - height
-    if curves.exact:  # a constant can move from column to column without changing the model
-        of_columns = np.unique(curves.column, return_inverse=True)[1]
-        means = [np.bincount(of_columns, row) / np.bincount(of_columns) for row in away]
-        away -= np.array(means)[:, of_columns]
-    squares = (away**2).mean(axis=0)
-    return t.ppf((1 + CONFIDENCE) / 2, max(1, n_resamples - 1)) * np.sqrt(squares)
+        return [need_model(refitted(found, X, labels, half), "EffectDisplay") for half, _ in halves]
+
+
+def _error(away: Floats, exact: bool) -> Floats:
+    """Half the width of the interval, from the differences of the refits, (n_resamples, n_values)."""
+    if exact:  # a constant can move from column to column without changing the model
+        away = away - away.mean(axis=1, keepdims=True)
+    return t.ppf((1 + CONFIDENCE) / 2, max(1, len(away) - 1)) * np.sqrt((away**2).mean(axis=0))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -301,7 +290,7 @@ class EffectDisplay(Display):
         display : EffectDisplay
             The display, with the artists as attributes.
         """
-        self._check_max_features(max_features)
+        self._check(max_features)
         shown = self.effects.columns[:max_features]
         wide = max(1, min(SIDE_BY_SIDE, len(shown)))
         high = max(1, -(-len(shown) // wide))

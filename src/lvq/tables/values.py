@@ -20,7 +20,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lvq.tables.header import FIRST_ROW, TableError, is_number
+from lvq.tables.header import FIRST_ROW, MISSING_TEXT, TableError, is_number
+from lvq.typing import Label
 
 Kind = Literal["number", "text", "other"]
 
@@ -29,7 +30,23 @@ Column: TypeAlias = pa.Array | pa.ChunkedArray
 Marks: TypeAlias = Mapping[str, Sequence[str]]
 
 #: Texts that mean a missing value.
-MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "<NA>", "#N/A")
+MISSING = (
+    "",
+    "?",
+    "NA",
+    "N/A",
+    "n/a",
+    "NaN",
+    "nan",
+    "NAN",
+    "null",
+    "NULL",
+    "Null",
+    "None",
+    "<NA>",
+    "#N/A",
+    MISSING_TEXT,
+)
 #: Other spellings of booleans.
 BOOLEANS = {"true": "True", "TRUE": "True", "false": "False", "FALSE": "False"}
 
@@ -156,7 +173,12 @@ def to_frame(
 
 
 def as_numbers(
-    column: pd.Series, source: str = "the table", row_number: Callable[[int], int] = FIRST_ROW.__add__
+    column: pd.Series,
+    source: str = "the table",
+    row_number: Callable[[int], Label] = FIRST_ROW.__add__,
+    *,
+    limited: bool = False,
+    commas: bool = False,
 ) -> np.ndarray:
     """The values of a column as numbers.
 
@@ -167,8 +189,12 @@ def as_numbers(
     source : str
         Name of the table in an error.
     row_number : callable, optional
-        The number of a row in an error, from its position in the column; by default the first one is row 2, after the
+        The name of a row in an error, from its position in the column; by default the first one is row 2, after the
         line of names.
+    limited : bool, default=False
+        Whether "<0.5" is a value below a detection limit, for which half of the limit is taken.
+    commas : bool, default=False
+        Whether a comma in a number is a decimal comma.
 
     Returns
     -------
@@ -180,19 +206,30 @@ def as_numbers(
     >>> import pandas as pd
     >>> as_numbers(pd.Series(["1.5", None, "-2"], dtype=object))
     array([ 1.5,  nan, -2. ])
+    >>> as_numbers(pd.Series(["<0,5", "7,5"], dtype=object), limited=True, commas=True)
+    array([0.25, 7.5 ])
     """
     if kind_of(column) == "number":
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     what = f"values of type {column.dtype}"
     if kind_of(column) == "text":
-        numbers = parsed(pa.array(column.to_numpy(dtype=object), pa.string(), from_pandas=True))
+        texts = pa.array(as_text(column), pa.string())
+        below = pc.fill_null(pc.starts_with(texts, "<"), False)
+        cut = pc.if_else(below, pc.utf8_slice_codeunits(texts, 1), texts) if limited else texts
+        numbers = parsed(cut)
+        numbers = with_commas(cut) if numbers is None and commas else numbers
         if numbers is not None:
-            return numbers.to_numpy(zero_copy_only=False).astype(np.float64)
-        row = next(row for row, text in enumerate(column) if not pd.isna(text) and not is_number(text))
-        what = f"{column.iloc[row]!r} in row {row_number(row)}"
+            values = numbers.to_numpy(zero_copy_only=False).astype(np.float64)
+            return values / 2 ** np.asarray(below) if limited else values
+        is_wrong = [
+            text is not None and not (re.match(_COMMAS, text) if commas else is_number(text))
+            for text in cut.to_pylist()
+        ]
+        row = is_wrong.index(True)
+        what = f"{texts[row].as_py()!r} in row {row_number(row)}"
     raise TableError(
-        f"The column {column.name!r} of {source} must hold numbers, as it did when the model was fitted, but holds "
-        f"{what}; correct it, or leave the cell empty."
+        f"The column {column.name!r} of {source} must hold numbers, but holds {what}; correct it, or leave the cell "
+        "empty."
     )
 
 

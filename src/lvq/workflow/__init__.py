@@ -11,20 +11,21 @@ except ModuleNotFoundError as error:
         f'lvq.workflow needs {error.name}, which is not installed: pip install "lvq[cli]".', name=error.name
     ) from error
 
-from lvq.tables.header import TableError
+from lvq.tables.header import Reading, TableError
+from lvq.workflow.columns import TableOptions
 from lvq.workflow.comparing import Comparison, RankedModel, compare
 from lvq.workflow.demo import run_demo
 from lvq.workflow.fitting import Run, fit
 from lvq.workflow.pipeline import make_model
 from lvq.workflow.predicting import PredictResult, predict
 from lvq.workflow.runs import export_run, load_model
-from lvq.workflow.study import TableOptions
 from lvq.workflow.validating import Validation, validate
 
 __all__ = [
     "Comparison",
     "PredictResult",
     "RankedModel",
+    "Reading",
     "Run",
     "TableError",
     "TableOptions",

@@ -15,15 +15,14 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from lvq.tables.header import MAX_LISTED, TableError, is_number, listed
+from lvq.preprocessing.table import as_categories
+from lvq.tables.header import AS_FOUND, MAX_LISTED, Reading, TableError, is_number, listed
 from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, kind_of
 
-MISSING_TEXT = "(missing)"  # the category of a missing string
 MISSING_CELL = "an empty cell, or a text such as NA or None"
 MIN_CLASS_ROWS = 5  # of a class: for training, thresholds and test
 LARGEST = 1e100  # magnitude of a number; sums of squares of larger ones may overflow, with a small unit too
@@ -39,6 +38,41 @@ CODES = [0.0, -1.0, 9.9, 99.9, 999.9, *_REPEATED, *(-number for number in _REPEA
 
 
 @dataclass(frozen=True)
+class TableOptions:
+    """What the columns of a table are, and how it is read.
+
+    Attributes
+    ----------
+    features, drop : sequence of str
+        Columns that are features (all by default), and columns that are not; patterns such as "lab_*" are allowed.
+    categorical : sequence of str
+        Columns of numbers, or of strings that look like notes, that are categories.
+    dates : sequence of str
+        Columns of dates that become numbers of days; other columns of dates are an error.
+    detection_limits : sequence of str
+        Columns of numbers in which a value such as "<0.5" is below a detection limit and becomes half of the limit.
+    missing_marks : sequence of str
+        Strings and numbers that mean a missing value beside the usual ones: "n.d." in all features, "glucose=0" in one.
+        The run stores them, and they hold for predictions and validations too.
+    reading : Reading
+        How files are read: encoding, sheet and row of names.
+
+    Examples
+    --------
+    >>> TableOptions(drop=["id"]).drop
+    ['id']
+    """
+
+    features: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+    dates: Sequence[str] = ()
+    detection_limits: Sequence[str] = ()
+    missing_marks: Sequence[str] = ()
+    reading: Reading = AS_FOUND
+
+
+@dataclass(frozen=True)
 class Samples:
     """Features and classes of a table, and notes.
 
@@ -48,30 +82,30 @@ class Samples:
         The features: numbers as float64, categories as texts.
     y : ndarray of str
         The classes.
-    gaps : tuple of str
-        Columns of numbers in which some are missing.
-    texts : tuple of str
-        Columns of categories.
+    places : ndarray of int
+        Positions of the rows in the table.
     notes : tuple of str
         Notes on rows and columns that were left out, and warnings.
-    places : ndarray of int
-        Their positions in the table.
+    gaps, texts, dates, detection_limits : tuple of str
+        Columns of numbers in which some are missing; of categories; of dates, as numbers of days; and of numbers with
+        values below a detection limit.
     """
 
     X: pd.DataFrame
     y: np.ndarray
-    gaps: tuple[str, ...]
-    texts: tuple[str, ...]
-    notes: tuple[str, ...]
     places: np.ndarray
+    notes: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+    detection_limits: tuple[str, ...] = ()
 
 
 def prepare(
     table: pd.DataFrame,
     target: str,
+    options: TableOptions | None = None,
     *,
-    categorical: Sequence[str] = (),
-    dates: Sequence[str] = (),
     source: str = "the table",
     min_class_rows: int = MIN_CLASS_ROWS,
     grouped: bool = False,
@@ -84,10 +118,8 @@ def prepare(
         The whole table, with the column of classes and those that may be features; its index names the rows.
     target : str
         The column of classes.
-    categorical : sequence of str, default=()
-        Columns of numbers, or of strings that look like notes, that are categories.
-    dates : sequence of str, default=()
-        Columns of dates that become numbers of days.
+    options : TableOptions, optional
+        What the columns are.
     source : str
         Name of the table in messages.
     min_class_rows : int, default=5
@@ -108,6 +140,7 @@ def prepare(
     >>> list(samples.X), samples.texts, samples.notes
     (['size', 'kind'], ('kind',), ("Left out 1 column with the same value in all rows: 'same'.",))
     """
+    options = options or TableOptions()
     if kind_of(table[target]) == "other":
         raise TableError(f"The column {target!r} of {source} must hold classes, got {table[target].dtype}.")
     labels = as_text(table[target])
@@ -120,21 +153,31 @@ def prepare(
         _check_classes(labels, target, source, min_class_rows)
     except TableError as error:
         problems.append(str(error))
-    places, kinds = np.flatnonzero(known), Kinds(set(categorical), set(dates), source)
-    features, more = _features(table.loc[known].drop(columns=target), places, kinds, problems)
-    texts = tuple(name for name in features if kind_of(features[name]) == "text")
-    gaps = tuple(name for name in features if kind_of(features[name]) == "number" and features[name].isna().any())
-    repeated = int(features.assign(**{target: labels[known]}).duplicated().sum())
-    if not grouped and repeated >= max(1, len(features) // 100):
-        word = "1 row is a duplicate" if repeated == 1 else f"{repeated} rows are duplicates"
-        notes.append(
-            f"{word} of another row, so some test rows may also be training rows; keep such rows together with "
-            "--group, or remove them if they are the same case."
-        )
+    places = np.flatnonzero(known)
+    features, more = _features(table.loc[known].drop(columns=target), places, options, source, problems)
     classes = labels[known].astype(str)
-    numbers = features.drop(columns=[name for name in features if name in {*texts, *dates}])
-    notes += [*more, *column_warnings(features, numbers, classes), *code_notes(numbers)]
-    return Samples(features, classes, gaps, texts, tuple(notes), places)
+    numbers = features.select_dtypes(np.number)
+    measured = numbers.drop(columns=[name for name in numbers if name in options.dates])
+    notes += [*more, *_duplicates(features, classes, grouped), *column_warnings(features, measured, classes)]
+    return Samples(
+        features, classes, places, (*notes, *code_notes(measured)),
+        gaps=tuple(numbers.columns[numbers.isna().any()]),
+        texts=tuple(name for name in features if name not in numbers),
+        dates=tuple(name for name in features if name in options.dates),
+        detection_limits=tuple(name for name in features if name in options.detection_limits),
+    )  # fmt: skip
+
+
+def _duplicates(features: pd.DataFrame, classes: np.ndarray, grouped: bool) -> list[str]:
+    """A note on equal rows with the same class, where these are many."""
+    repeated = int(features.assign(**{"": classes}).duplicated().sum())  # no column of a table has this name
+    if grouped or repeated < max(1, len(features) // 100):
+        return []
+    word = "1 row is a duplicate" if repeated == 1 else f"{repeated} rows are duplicates"
+    return [
+        f"{word} of another row, so some test rows may also be training rows. Keep such rows together with --group, or "
+        "remove them if they are the same case."
+    ]
 
 
 def _counted(count: int, word: str) -> str:
@@ -162,52 +205,45 @@ def _check_classes(labels: np.ndarray, target: str, source: str, min_class_rows:
         )
 
 
-class Kinds(NamedTuple):
-    """Columns whose kind the user has named, and the name of the table."""
-
-    categorical: set[str]
-    dates: set[str]
-    source: str
-
-    def values(self, column: pd.Series) -> np.ndarray:
-        """The values of a feature; TableError where they cannot be used."""
-        if column.name in self.dates:
-            return as_days(column, self.source)
-        if column.name in self.categorical:
-            return _categories(column)
-        _check_not_dates(column, self.source)
-        if kind_of(column) != "text":
-            return _numbers(column, self.source)
-        _check_not_numbers(column, self.source)
-        _check_texts(column, self.source)
-        return _categories(column)
-
-
 def _features(
-    table: pd.DataFrame, places: np.ndarray, kinds: Kinds, problems: list[str]
+    table: pd.DataFrame, places: np.ndarray, options: TableOptions, source: str, problems: list[str]
 ) -> tuple[pd.DataFrame, list[str]]:
     """The usable columns, and notes on the others; one error reports all problems, the given ones too."""
     kept: dict[str, np.ndarray] = {}
     useless: dict[str, list[str]] = {}
     for name in table.columns:
-        column = table[name]
-        why = _useless(column, places) if name not in kinds.categorical else None
+        why = _useless(table[name], places) if name not in options.categorical else None
         if why is not None:
             useless.setdefault(why, []).append(name)
             continue
         try:
-            kept[name] = kinds.values(column)
+            kept[name] = _values(table[name], options, source)
         except TableError as error:
             problems.append(str(error))
     if problems:
         more = f" {len(problems) - MAX_LISTED} more columns have problems." if len(problems) > MAX_LISTED else ""
         raise TableError(" ".join(problems[:MAX_LISTED]) + more)
     if not kept:
-        raise TableError(f"{kinds.source} has no column that can be a feature.")
+        raise TableError(f"{source} has no column that can be a feature.")
     left_out = [
         f"Left out {_counted(len(names), 'column')} with {why}: {listed(names)}." for why, names in useless.items()
     ]
     return pd.DataFrame(kept, index=table.index), left_out
+
+
+def _values(column: pd.Series, options: TableOptions, source: str) -> np.ndarray:
+    """The values of a feature; TableError where they cannot be used."""
+    if column.name in options.dates:
+        return as_days(column, source)
+    if column.name in options.categorical:
+        return as_categories(column, set())
+    _check_not_dates(column, source)
+    limited = column.name in options.detection_limits
+    if kind_of(column) != "text" or limited:
+        return _numbers(column, source, limited)
+    _check_not_numbers(column, source)
+    _check_texts(column, source)
+    return as_categories(column, set())
 
 
 def _useless(column: pd.Series, places: np.ndarray) -> str | None:
@@ -223,19 +259,13 @@ def _useless(column: pd.Series, places: np.ndarray) -> str | None:
     return None
 
 
-def _categories(column: pd.Series) -> np.ndarray:
-    texts = as_text(column)
-    texts[[text is None for text in texts]] = MISSING_TEXT
-    return texts
-
-
-def _numbers(column: pd.Series, source: str) -> np.ndarray:
+def _numbers(column: pd.Series, source: str, limited: bool) -> np.ndarray:
     if kind_of(column) == "other":
         raise TableError(
             f"The column {column.name!r} of {source} holds values of type {column.dtype}, neither numbers nor texts; "
             f"leave it out with --drop {column.name!r}, or convert it to numbers."
         )
-    values = as_numbers(column)
+    values = as_numbers(column, source, column.index.tolist().__getitem__, limited=limited)
     large = np.abs(values) > LARGEST
     if large.any():
         row = int(large.argmax())
@@ -259,7 +289,7 @@ def _check_not_dates(column: pd.Series, source: str) -> None:
 
 
 def _check_not_numbers(column: pd.Series, source: str) -> None:
-    """Raise TableError for texts of which most are numbers: the others are typing errors or marks."""
+    """Raise TableError for texts of which most are numbers: the others are typing errors, marks or limits."""
     known = column.dropna()
     values = known.astype(str).to_numpy()
     others = np.array([not is_number(value) for value in values])
@@ -268,12 +298,15 @@ def _check_not_numbers(column: pd.Series, source: str) -> None:
     cells = [(values[k], f"row {known.index[k]}") for k in np.flatnonzero(others)[:MAX_CELLS]]
     shown = ", ".join(f"{value!r} in {row}" for value, row in cells)
     more = f" and {others.sum() - MAX_CELLS} more" if others.sum() > MAX_CELLS else ""
+    what = f"The column {column.name!r} of {source} holds numbers, but {others.sum()} of {len(values)} values are"
+    categories = f"or use all values as categories with --categorical {column.name!r}."
+    if all(value.startswith("<") and is_number(value[1:]) for value in values[others]):
+        raise TableError(
+            f"{what} below a detection limit: {shown}{more}; use half of the limit for each with --detection-limit "
+            f"{column.name!r}, {categories}"
+        )
     marks = " ".join(f"--missing-mark {f'{column.name}={value}'!r}" for value in dict(cells))
-    raise TableError(
-        f"The column {column.name!r} of {source} holds numbers, but {others.sum()} of {len(values)} values are none: "
-        f"{shown}{more}; correct them, name them as missing with {marks}, or "
-        f"use all values as categories with --categorical {column.name!r}."
-    )
+    raise TableError(f"{what} not: {shown}{more}; correct them, name them as missing with {marks}, {categories}")
 
 
 def _check_texts(column: pd.Series, source: str) -> None:

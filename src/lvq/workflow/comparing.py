@@ -11,7 +11,7 @@ from __future__ import annotations
 import time as clock
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import pandas as pd
@@ -23,9 +23,10 @@ from lvq.estimators.find_model import find_model
 from lvq.estimators.registry import ESTIMATORS, short_name
 from lvq.tables.header import TableError
 from lvq.typing import Fold, Labels
+from lvq.workflow.columns import TableOptions
 from lvq.workflow.design import Design, inner_folds
 from lvq.workflow.pipeline import make_model, make_pipeline_for
-from lvq.workflow.study import TableOptions, Tables, make_study
+from lvq.workflow.study import Tables, make_study
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str, int, int], None]
@@ -146,13 +147,21 @@ class Comparison:
         >>> Comparison(ranked, {}, {}, 0.5, 9, 2, 1, 15, [], "").verdict[:22]
         'Worse than the best: b'
         """
-        others = self.ranking[1:]
-        worse = [row.name for row in others if row.p_value < LEVEL]
+        worse = [row.name for row in self.ranking[1:] if row.p_value < LEVEL]
         test = f"corrected resampled t-test, adjusted by Holm, at {LEVEL:g}"
-        found = f"Worse than the best: {', '.join(worse)}" if worse else "No model is shown to be worse than the best"
-        unclear = len(worse) < len(others) and self.n_splits < FEW_SPLITS
-        few = f" {self.n_splits} splits are few for this test; raise --folds or, without --time, --repeats."
-        return f"{found} ({test}).{few if unclear else ''}"
+        found = f"Worse than the best: {', '.join(worse)} ({test})."
+        if len(worse) == len(self.ranking) - 1:
+            return found
+        if self.n_splits < FEW_SPLITS:
+            few = f"{self.n_splits} splits are too few to tell the other models from the best"
+            advice = f"use {FEW_SPLITS} or more, by --folds or, without --time, by --repeats"
+            return f"{f'{found} ' if worse else ''}{few}: {advice}."
+        return found if worse else f"No model is shown to be worse than the best ({test})."
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The ranking as a table."""
+        return pd.DataFrame([asdict(row) for row in self.ranking])
 
 
 def compare(

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from lvq._files import check_folder, write_folder_atomically
+from lvq.workflow.columns import TableOptions
 from lvq.workflow.fitting import Progress, Run, fit, quiet
 from lvq.workflow.predicting import PredictResult, predict
 from lvq.workflow.runs import FILES
-from lvq.workflow.study import TableOptions
 
 TABLE, PREDICTIONS = "wdbc.csv", "predictions.csv"
 

@@ -115,7 +115,7 @@ def split_rows(
 
     Examples
     --------
-    >>> samples = Samples(pd.DataFrame({"size": range(8)}), np.array(["a", "b"] * 4), (), (), (), np.arange(8))
+    >>> samples = Samples(pd.DataFrame({"size": range(8)}), np.array(["a", "b"] * 4), np.arange(8))
     >>> train, test, notes = split_rows(samples, Design(times=np.arange(8.0)), 0.25, seed=0)
     >>> train.tolist(), test.tolist()
     ([0, 1, 2, 3, 4, 5], [6, 7])

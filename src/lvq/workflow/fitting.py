@@ -21,11 +21,12 @@ from lvq.rejection.scores import Predictions
 from lvq.reports import Context, Folds, Report
 from lvq.tables.header import TableError, listed
 from lvq.typing import ClassWeight, Fold
+from lvq.workflow.columns import TableOptions
 from lvq.workflow.comparing import one_split
 from lvq.workflow.design import Design, inner_folds, latest_rows, split_rows, threshold_folds, time_strings
 from lvq.workflow.pipeline import ignores_missing, make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.runs import write_run
-from lvq.workflow.study import Study, TableLike, TableOptions, Tables, make_study
+from lvq.workflow.study import Study, TableLike, Tables, make_study
 
 Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
 N_RESAMPLES = 20  # refits for the intervals of importances

@@ -1,9 +1,4 @@
-"""The estimator of a name, the pipeline with its preprocessing, the reject classifier around it, costs and weights.
-
-Numbers are standardised. In columns with missing numbers among the training rows, a missing number becomes the median,
-and a further feature indicates it; or it stays missing, for a model with ``missing="ignore"``. Strings are one-hot
-encoded, with a category for missing ones; an unknown category is encoded as zeros.
-"""
+"""The estimator of a name, the pipeline with its preprocessing, the reject classifier around it, costs and weights."""
 
 from __future__ import annotations
 
@@ -11,16 +6,14 @@ import difflib
 from collections.abc import Callable
 
 from sklearn.base import BaseEstimator
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import LVQClassifier, LVQClassifierCV
 from lvq.estimators.find_model import find_model
 from lvq.estimators.registry import MODELS, estimator_types, short_name
-from lvq.rejection import Combination, RejectClassifier
+from lvq.preprocessing import TablePreprocessor
+from lvq.rejection import RejectClassifier
 from lvq.rejection.calibration import PATH_FRACTION
 from lvq.rejection.guarantee import samples_needed
 from lvq.tables.header import is_number
@@ -113,28 +106,16 @@ def make_pipeline_for(samples: Samples, model: BaseEstimator, *, fill: bool = Fa
     --------
     >>> import numpy as np, pandas as pd
     >>> from lvq import GLVQ
-    >>> samples = Samples(pd.DataFrame({"size": [1.0, 2.0]}), np.array(["a", "b"]), (), (), (), np.arange(2))
+    >>> samples = Samples(pd.DataFrame({"size": [1.0, 2.0]}), np.array(["a", "b"]), np.arange(2))
     >>> make_pipeline_for(samples, GLVQ())
-    Pipeline(steps=[('standardscaler', StandardScaler()), ('glvq', GLVQ())])
+    Pipeline(steps=[('tablepreprocessor', TablePreprocessor(gaps=())),
+                    ('glvq', GLVQ())])
     """
     gaps = samples.gaps if fill or not ignores_missing(model) else ()
-    if not gaps and not samples.texts:
-        return make_pipeline(StandardScaler(), model)
-    others = {*samples.texts, *gaps}
-    numbers = [name for name in samples.X if name not in others]
-    # empty columns of a fold are kept, as the columns that a model expects must not depend on the fold
-    imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
-    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    parts = [
-        ("numbers", StandardScaler(), numbers),
-        ("gaps", make_pipeline(imputer, StandardScaler()), list(gaps)),
-        ("texts", encoder, list(samples.texts)),
-    ]
-    clash = any(name.startswith(f"{text}_") for text in samples.texts for name in samples.X)
-    columns = ColumnTransformer(
-        [part for part in parts if part[2]], sparse_threshold=0, verbose_feature_names_out=clash
+    first = TablePreprocessor(
+        categorical=samples.texts, dates=samples.dates, detection_limits=samples.detection_limits, gaps=gaps
     )
-    return make_pipeline(columns, model)
+    return make_pipeline(first, model)
 
 
 def make_reject_classifier(
@@ -191,7 +172,7 @@ def make_reject_classifier(
         cv = StratifiedKFold(max(2, min(CROSS_FIT_FOLDS, smallest_class)), shuffle=True, random_state=seed)
     return RejectClassifier(
         estimator,
-        measure="auto" if coverage == 1 else Combination(),  # all are accepted, outliers too
+        measure="auto" if coverage == 1 else "combined",  # all are accepted, outliers too
         max_error=None if max_error is None else [max_error, *(each for each in WEAKER_BOUNDS if each > max_error)],
         confidence=confidence,
         min_coverage=0.9 if coverage is None and max_error is None else coverage,

@@ -8,7 +8,6 @@ Rules:
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -20,20 +19,24 @@ from sklearn.base import BaseEstimator
 from lvq.estimators.find_model import FoundModel, find_model, need_model
 from lvq.inspection.certify import certified_radius
 from lvq.inspection.columns import input_blocks
+from lvq.inspection.explain import contributions_between
 from lvq.inspection.steps import adapter
+from lvq.preprocessing.table import TablePreprocessor, as_categories
 from lvq.rejection import RejectClassifier
 from lvq.rejection.scores import Predictions, certainty_of
-from lvq.tables.header import TableError, check_columns, is_number, listed
+from lvq.tables.header import MISSING_TEXT, TableError, check_columns, listed
 from lvq.tables.read import Table
 from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, kind_of
 from lvq.typing import Label
-from lvq.workflow.columns import LARGEST, MISSING_TEXT
+from lvq.workflow.columns import LARGEST
 from lvq.workflow.pipeline import ignores_missing
 
 #: Columns of the predictions.
-COLUMNS = ("label", "certainty", "accepted", "reason", "winner", "certified_radius")
-_TEXTS = ("label", "reason", "winner")
-_EMPTY = dict(zip(COLUMNS, (None, np.nan, False, "", None, np.nan)))  # a row without a prediction
+COLUMNS = ("label", "certainty", "accepted", "reason", "because", "winner", "certified_radius")
+MAX_REASONS, MIN_SHARE = 3, 0.05  # columns that speak for a label: their number, and their share of all contributions
+MAX_LOG_ODDS = 700.0  # whose exponential is a number
+_TEXTS = ("label", "reason", "because", "winner")
+_EMPTY = dict(zip(COLUMNS, (None, np.nan, False, "", "", None, np.nan)))  # a row without a prediction
 _NOTES = {
     "missing value": "a missing value of {name!r}, which had none in training",
     "unknown category": "an unknown category of {name!r}",
@@ -42,7 +45,7 @@ _NOTES = {
 
 
 class ModelColumns(NamedTuple):
-    """Columns of a model in order, the known categories of some, and those in which values may be missing.
+    """Columns of a model in order, the known categories of some, those in which values may be missing, and limits.
 
     A model that ignores missing values takes them in every column of numbers.
     """
@@ -50,6 +53,7 @@ class ModelColumns(NamedTuple):
     names: list[str]
     categories: dict[str, set[str]]
     gaps: set[str]
+    detection_limits: Sequence[str] = ()
 
 
 def expected_columns(model: BaseEstimator) -> ModelColumns:
@@ -61,7 +65,7 @@ def expected_columns(model: BaseEstimator) -> ModelColumns:
     >>> from lvq import GLVQ
     >>> table = pd.DataFrame({"size": [1.0, 2.0, 1.5, 2.5]})
     >>> expected_columns(GLVQ().fit(table, ["a", "b", "a", "b"]))
-    ModelColumns(names=['size'], categories={}, gaps=set())
+    ModelColumns(names=['size'], categories={}, gaps=set(), detection_limits=())
     """
     names = getattr(model, "feature_names_in_", None)
     if names is None:
@@ -78,32 +82,12 @@ def expected_columns(model: BaseEstimator) -> ModelColumns:
             columns.categories.update(zip(chosen, known))
         elif block.steps and adapter(block.steps[0]).keeps == "values":
             columns.gaps.update(chosen)
+    first = next(iter(found.steps), None) if found else None
+    if isinstance(first, TablePreprocessor):
+        columns = columns._replace(detection_limits=first.detection_limits)
     if ignores_missing(model):
         columns.gaps.update(name for name in columns.names if name not in columns.categories)
     return columns
-
-
-def known_names(values: np.ndarray, known: set[str]) -> np.ndarray:
-    """Categories under the names that a model knows, where it knows their numbers: 7 may be 7.0 or 007 elsewhere.
-
-    A number with two names, as 1 and 1.0, has none.
-
-    Examples
-    --------
-    >>> known_names(np.array(["7", "8.0", None, "x"], dtype=object), {"007", "8"}).tolist()
-    ['007', '8', None, 'x']
-    >>> known_names(np.array(["1.00"], dtype=object), {"1", "1.0"}).tolist()
-    ['1.00']
-    """
-    names = known - {MISSING_TEXT}
-    if not all(map(is_number, names)):
-        return values
-    numbers = Counter(map(float, names))
-    by_number = {float(name): name for name in names if numbers[float(name)] == 1}
-    for value in set(values) - known - {None}:
-        if is_number(value):
-            values[values == value] = by_number.get(float(value), value)
-    return values
 
 
 class RowPredictor:
@@ -143,7 +127,7 @@ class RowPredictor:
         empty = _EMPTY | dict.fromkeys(self.probability_columns, np.nan)
         predictions = pd.DataFrame(empty, index=rows.index).astype(dict.fromkeys(_TEXTS, object))
         if usable.any():
-            for name, values in self._predict(X[usable]).items():
+            for name, values in self._predict(X[usable], rows.loc[usable, self.columns.names]).items():
                 predictions.loc[usable, name] = values
         predictions["reason"] = np.where(reason == "", predictions["reason"], reason)
         predictions["accepted"] = predictions["reason"] == ""
@@ -155,8 +139,9 @@ class RowPredictor:
         reason, usable = np.full(len(rows), "", dtype=object), np.ones(len(rows), dtype=bool)
         for name in self.columns.names:
             if name in self.columns.categories:
-                values = self._categories(rows[name])
-                unknown = np.array([value not in self.columns.categories[name] for value in values])
+                known = self.columns.categories[name]
+                values = as_categories(rows[name], known)
+                unknown = np.array([value not in known for value in values])
                 missing = unknown & (values == MISSING_TEXT)
                 self._reject("unknown category", name, unknown & ~missing, reason, start)
             else:
@@ -175,13 +160,8 @@ class RowPredictor:
 
         if kind_of(column) != "number" and holds_dates(column):
             return as_days(column, str(self.table.path))
-        return as_numbers(column, str(self.table.path), row_number)
-
-    def _categories(self, column: pd.Series) -> np.ndarray:
-        """The values under the names that the model knows, where it knows them."""
-        values = known_names(as_text(column), self.columns.categories[str(column.name)])
-        values[[value is None for value in values]] = MISSING_TEXT
-        return values
+        limited = column.name in self.columns.detection_limits
+        return as_numbers(column, str(self.table.path), row_number, limited=limited)
 
     def _reject(self, why: str, name: str, here: np.ndarray, reason: np.ndarray, start: int) -> None:
         if here.any():
@@ -189,8 +169,8 @@ class RowPredictor:
             count[0] += int(here.sum())
             reason[here & (reason == "")] = why
 
-    def _predict(self, X: pd.DataFrame) -> dict[str, ArrayLike]:
-        # one table of distances for label, reason and certainty
+    def _predict(self, X: pd.DataFrame, cells: pd.DataFrame) -> dict[str, ArrayLike]:
+        # one table of distances for label, reason, certainty, probabilities and winner
         if isinstance(self.model, RejectClassifier):
             predictions = self.model.predictions(X)
             certainty, reason = self.model.certainty_for(predictions), self.model.reason_for(predictions)
@@ -202,12 +182,15 @@ class RowPredictor:
             "certainty": six_digits(certainty),
             "reason": reason.astype(object),
         }
-        if self.probability_columns:
-            result |= dict(zip(self.probability_columns, map(six_digits, np.asarray(self.model.predict_proba(X)).T)))
         if self.found is not None:
+            result["because"] = strongest(predictions, cells)
             result["winner"] = [f"P{index + 1}" for index in predictions.winner]
-        if self.found is not None and self.has_radius:
-            result["certified_radius"] = _radii(self.found, X)
+            if self.has_radius:
+                result["certified_radius"] = _radii(self.found, predictions.inputs)
+        if self.probability_columns:
+            fitted = self.found is not None
+            table = predictions.model.probabilities(predictions.distances) if fitted else self.model.predict_proba(X)
+            result |= dict(zip(self.probability_columns, map(six_digits, np.asarray(table).T)))
         return result
 
     def notes(self) -> list[str]:
@@ -219,13 +202,42 @@ class RowPredictor:
         ]
 
 
-def _radii(found: FoundModel, X: pd.DataFrame) -> np.ndarray:
+def _radii(found: FoundModel, inputs: np.ndarray) -> np.ndarray:
     """Certified radii; none for a row with missing values, as a radius is a change of all of them."""
-    inputs = found.inputs(X)  # with the names of the columns, where the model was fitted to them
-    radii, known = np.full(len(inputs), np.nan), ~np.isnan(np.asarray(inputs, dtype=np.float64)).any(axis=1)
+    radii, known = np.full(len(inputs), np.nan), ~np.isnan(inputs).any(axis=1)
     if known.any():
-        radii[known] = certified_radius(found.estimator, inputs[known])
+        names = getattr(found.estimator, "feature_names_in_", None)  # where there is no step before the model
+        radii[known] = certified_radius(
+            found.estimator, inputs[known] if names is None else pd.DataFrame(inputs[known], columns=names)
+        )
     return six_digits(radii * (1 - 5e-6))  # which is never above the radius
+
+
+def strongest(predictions: Predictions, cells: pd.DataFrame) -> list[str]:
+    """The columns that speak most for each label: "size=4.2 (x3.1); colour=red (x1.4)", with factors of the odds.
+
+    The odds are those of the label against the second class. For models without odds, a column has its share of all
+    contributions; the text is empty where a step before the model cannot be followed.
+    """
+    nearest, scale = predictions.nearest, predictions.model.log_odds_scale
+    try:
+        amounts = contributions_between(predictions.found, predictions.inputs, nearest.winner, nearest.rival)
+    except ValueError:
+        return [""] * len(cells)
+    total = np.abs(amounts).sum(axis=1, keepdims=True)
+    share = np.divide(amounts, total, out=np.zeros_like(amounts), where=total > 0)
+    factor = np.exp(np.minimum(amounts * (scale or 0.0), MAX_LOG_ODDS))
+    shown = np.char.mod("x%.3g", factor) if scale is not None else np.char.mod("%.0f %%", 100 * share)
+    texts = {name: as_text(cells[name]) for name in cells}
+    names = list(cells)
+    return [
+        "; ".join(
+            f"{names[k]}={texts[names[k]][row] or MISSING_TEXT} ({shown[row, k]})"
+            for k in np.argsort(-amounts[row], kind="stable")[:MAX_REASONS]
+            if share[row, k] > MIN_SHARE
+        )
+        for row in range(len(cells))
+    ]
 
 
 def six_digits(values: np.ndarray) -> np.ndarray:

@@ -15,43 +15,11 @@ from lvq.tables.header import TableError, check_columns, listed
 from lvq.tables.read import Table, open_table
 from lvq.tables.values import as_text, holds_dates, kind_of, marks_by_column
 from lvq.typing import Label
-from lvq.workflow.columns import MIN_CLASS_ROWS, Samples, prepare
+from lvq.workflow.columns import MIN_CLASS_ROWS, Samples, TableOptions, prepare
 from lvq.workflow.design import Design, make_design
 
 TableLike: TypeAlias = "str | Path | pd.DataFrame"
 Tables: TypeAlias = "TableLike | Sequence[TableLike]"
-
-
-@dataclass(frozen=True)
-class TableOptions:
-    """What the columns of a table are, and how it is read.
-
-    Attributes
-    ----------
-    features, drop : sequence of str
-        Columns that are features (all by default), and columns that are not; patterns such as "lab_*" are allowed.
-    categorical : sequence of str
-        Columns of numbers, or of strings that look like notes, that are categories.
-    dates : sequence of str
-        Columns of dates that become numbers of days; other columns of dates are an error.
-    missing_marks : sequence of str
-        Strings and numbers that mean a missing value beside the usual ones: "n.d." in all features, "glucose=0" in one.
-        The run stores them, and they hold for predictions and validations too.
-    encoding : str, optional
-        That of CSV files, such as "latin-1"; by default it is found from their bytes.
-
-    Examples
-    --------
-    >>> TableOptions(drop=["id"]).drop
-    ['id']
-    """
-
-    features: Sequence[str] = ()
-    drop: Sequence[str] = ()
-    categorical: Sequence[str] = ()
-    dates: Sequence[str] = ()
-    missing_marks: Sequence[str] = ()
-    encoding: str | None = None
 
 
 def named_columns(table: Table) -> tuple[list[str], list[str]]:
@@ -116,10 +84,11 @@ def make_study(
     given = [tables] if isinstance(tables, str | Path | pd.DataFrame) else list(tables)
     if not given:
         raise TableError("At least one table is needed, got none.")
-    parts = [open_table(each, options.encoding) for each in [*given, *([] if test is None else [test])]]
+    parts = [open_table(each, options.reading) for each in [*given, *([] if test is None else [test])]]
     source = ", ".join(str(part.path) for part in parts[: len(given)])
     names = named_columns(parts[0])[0]
-    check_columns(names, [name for name in (target, group, time, *options.categorical, *options.dates) if name], source)
+    named = (target, group, time, *options.categorical, *options.dates, *options.detection_limits)
+    check_columns(names, [name for name in named if name], source)
     kept = chosen_columns(names, options, (target, group, time), source)
     for part in parts[1:]:
         check_columns(part.names, names, str(part.path))
@@ -128,8 +97,7 @@ def make_study(
     frames = [part.frame(codes, marks) for part in parts]
     whole, rows = joined(frames), _row_names(parts, [len(frame) for frame in frames])
     samples = prepare(
-        whole[kept].set_axis(rows, axis=0), target, categorical=[name for name in options.categorical if name in kept],
-        dates=[name for name in options.dates if name in kept], source=source, min_class_rows=min_class_rows,
+        whole[kept].set_axis(rows, axis=0), target, options, source=source, min_class_rows=min_class_rows,
         grouped=group is not None,
     )  # fmt: skip
     tested = None if test is None else np.arange(len(whole)) >= len(whole) - len(frames[-1])

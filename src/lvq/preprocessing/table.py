@@ -1,0 +1,266 @@
+"""A table of numbers, categories and dates as features of a model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from lvq.tables.header import MISSING_TEXT, check_columns, is_number
+from lvq.typing import Argument, MatrixLike
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Kind = Literal["number", "date", "category"]
+SOURCE = "X of TablePreprocessor"
+
+
+class TablePreprocessor(ColumnTransformer):
+    """Turn a data frame into features: numbers standardised, categories one-hot encoded, dates as numbers of days.
+
+    `lvq fit` and `lvq.workflow.fit` use it. In a column of numbers with missing values, the median is filled in, and a
+    further feature indicates them. A missing category is a category of its own. A category that was not seen in `fit`
+    has the code 0 in all features of its column. Explanations, exemplars, certificates, counterfactuals and plots
+    are in terms of the columns of the frame.
+
+    Parameters
+    ----------
+    categorical : sequence of str, default=()
+        Columns of categories that look like numbers. Other columns of strings are categories too, unless all of their
+        values are numbers.
+    dates : sequence of str, default=()
+        Columns of strings that are dates; columns with a date type need not be named.
+    detection_limits : sequence of str, default=()
+        Columns of numbers in which "<0.5" is a value below a detection limit: half of the limit is used, here 0.25.
+    gaps : sequence of str, optional
+        Columns of numbers that may have missing values: by default those that have some in `fit`. In other columns NaN
+        stays NaN.
+    decimal : {".", ","}, default="."
+        The decimal mark of numbers in columns of strings; with a comma, points between thousands are allowed.
+
+    Attributes
+    ----------
+    kinds_ : dict from str to {"number", "date", "category"}
+        The kind of each column.
+    transformers_ : list of tuples
+        The fitted transformers, as those of any `ColumnTransformer`.
+    feature_names_in_ : ndarray of str
+        The columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from lvq import GLVQ
+    >>> from lvq.preprocessing import TablePreprocessor
+    >>> table = pd.DataFrame({"size": [1.0, 2.0, None, 4.0], "colour": ["red", "blue", "red", None]})
+    >>> TablePreprocessor().fit(table).get_feature_names_out().tolist()
+    ['size', 'missingindicator_size', 'colour_(missing)', 'colour_blue', 'colour_red']
+    >>> model = make_pipeline(TablePreprocessor(), GLVQ()).fit(table, ["a", "b", "a", "b"])
+    >>> model.predict(pd.DataFrame({"size": [1.5], "colour": ["red"]})).tolist()
+    ['a']
+    """
+
+    # what a ColumnTransformer is given; the blocks are known when the columns are
+    transformers: Sequence[tuple[str, BaseEstimator, list[str]]] = ()
+    remainder, sparse_threshold, n_jobs, transformer_weights = "drop", 0.0, None, None
+    verbose, verbose_feature_names_out, force_int_remainder_cols = False, False, "deprecated"
+
+    def __init__(
+        self,
+        *,
+        categorical: Sequence[str] = (),
+        dates: Sequence[str] = (),
+        detection_limits: Sequence[str] = (),
+        gaps: Sequence[str] | None = None,
+        decimal: Literal[".", ","] = ".",
+    ) -> None:
+        self.categorical = categorical
+        self.dates = dates
+        self.detection_limits = detection_limits
+        self.gaps = gaps
+        self.decimal = decimal
+
+    get_params = BaseEstimator.get_params  # not those of the transformers inside
+    set_params = BaseEstimator.set_params
+
+    def fit_transform(self, X: MatrixLike, y: ArrayLike | None = None, **params: Argument) -> np.ndarray:
+        """Learn the kinds of the columns, their scales and categories, and transform the rows.
+
+        Parameters
+        ----------
+        X : DataFrame
+            The rows.
+        y : ignored
+            For pipelines.
+        **params : ignored
+            For pipelines.
+
+        Returns
+        -------
+        features : ndarray of shape (n_rows, n_features)
+        """
+        if not hasattr(X, "iloc"):
+            raise TypeError(
+                f"X of TablePreprocessor must be a pandas DataFrame, got {type(X).__name__}; name its columns: "
+                "pd.DataFrame(X, columns=[...])."
+            )
+        check_columns(X.columns, [*self.categorical, *self.dates, *self.detection_limits], SOURCE)
+        self.kinds_: dict[str, Kind] = dict.fromkeys(X.columns, "number")
+        cleaned = self._cleaned(X)
+        self.kinds_ = {name: self._kind(cleaned[name]) for name in cleaned}
+        rows = self._read(cleaned, {})
+        gaps = [name for name in rows if self.kinds_[name] != "category" and rows[name].isna().any()]
+        gaps = gaps if self.gaps is None else list(self.gaps)
+        texts = [name for name in rows if self.kinds_[name] == "category"]
+        # empty columns of a fold are kept, as the columns that a model expects must not depend on the fold
+        imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+        blocks = [
+            ("numbers", StandardScaler(), [name for name in rows if name not in {*gaps, *texts}]),
+            ("filled", make_pipeline(imputer, StandardScaler()), gaps),
+            ("texts", OneHotEncoder(handle_unknown="ignore", sparse_output=False), texts),
+        ]
+        self.transformers = [block for block in blocks if block[2]]
+        self.verbose_feature_names_out = any(name.startswith(f"{text}_") for text in texts for name in rows)
+        features: np.ndarray = super().fit_transform(rows, y)
+        return features
+
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None, **params: Argument) -> Self:
+        """Learn the kinds of the columns, their scales and categories.
+
+        Parameters
+        ----------
+        X : DataFrame
+            The rows.
+        y : ignored
+            For pipelines.
+        **params : ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : TablePreprocessor
+        """
+        self.fit_transform(X)
+        return self
+
+    def transform(self, X: MatrixLike, **params: Argument) -> np.ndarray:
+        """The features of rows.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Rows with the columns of `fit`, in any order; others are ignored.
+        **params : ignored
+            For pipelines.
+
+        Returns
+        -------
+        features : ndarray of shape (n_rows, n_features)
+        """
+        check_is_fitted(self)
+        if not hasattr(X, "iloc"):  # values of the same columns
+            import pandas as pd
+
+            X = pd.DataFrame(X, columns=self.feature_names_in_).infer_objects()
+        encoder = self.named_transformers_.get("texts")
+        known = {} if encoder is None else dict(zip(encoder.feature_names_in_, encoder.categories_))
+        features: np.ndarray = super().transform(self._read(self._cleaned(X), known))
+        return features
+
+    def _cleaned(self, X: pd.DataFrame) -> pd.DataFrame:
+        """The columns without blanks around strings, and without the usual marks of missing values."""
+        from lvq.tables.read import open_table
+
+        check_columns(X.columns, list(self.kinds_), SOURCE)
+        return open_table(X[list(self.kinds_)]).frame(self.categorical).set_axis(X.index, axis=0)
+
+    def _kind(self, column: pd.Series) -> Kind:
+        from lvq.tables.values import kind_of
+
+        kind = kind_of(column)
+        if column.name in self.categorical:
+            return "category"
+        if column.name in self.dates or column.dtype.kind == "M":
+            return "date"
+        if kind == "other":
+            raise TypeError(
+                f"The column {column.name!r} of {SOURCE} holds values of type {column.dtype}; leave it out, or convert "
+                "it to numbers or strings."
+            )
+        try:
+            self._numbers(column)
+        except ValueError:
+            if column.name not in self.detection_limits:
+                return "category"
+            raise
+        return "number"
+
+    def _numbers(self, column: pd.Series) -> np.ndarray:
+        from lvq.tables.values import as_numbers
+
+        limited, places = column.name in self.detection_limits, column.index.tolist()
+        return as_numbers(column, SOURCE, places.__getitem__, limited=limited, commas=self.decimal == ",")
+
+    def _read(self, X: pd.DataFrame, known: Mapping[str, np.ndarray]) -> pd.DataFrame:
+        """The columns as numbers and strings, those of categories under the known names."""
+        from lvq.tables.values import as_days, kind_of
+
+        values: dict[str, np.ndarray] = {}
+        for name, kind in self.kinds_.items():
+            if kind == "category":
+                values[name] = as_categories(X[name], set(known.get(name, ())))
+            elif kind == "date" and kind_of(X[name]) != "number":
+                values[name] = as_days(X[name], SOURCE)
+            else:
+                values[name] = self._numbers(X[name])
+        return type(X)(values, index=X.index)
+
+
+def as_categories(column: pd.Series, known: set[str]) -> np.ndarray:
+    """The values of a column as categories, under the names that a model knows; `MISSING_TEXT` for missing ones.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> as_categories(pd.Series(["7", None, "x"], dtype=object), {"007", "8"}).tolist()
+    ['007', '(missing)', 'x']
+    """
+    from lvq.tables.values import as_text
+
+    values = known_names(as_text(column), known)
+    values[[value is None for value in values]] = MISSING_TEXT
+    return values
+
+
+def known_names(values: np.ndarray, known: set[str]) -> np.ndarray:
+    """Strings under the names that a model knows, where it knows their numbers: 7 may be 7.0 or 007 elsewhere.
+
+    A number with two names, as 1 and 1.0, has none.
+
+    Examples
+    --------
+    >>> known_names(np.array(["7", "8.0", None, "x"], dtype=object), {"007", "8"}).tolist()
+    ['007', '8', None, 'x']
+    >>> known_names(np.array(["1.00"], dtype=object), {"1", "1.0"}).tolist()
+    ['1.00']
+    """
+    names = known - {MISSING_TEXT}
+    if not all(map(is_number, names)):
+        return values
+    numbers = Counter(map(float, names))
+    by_number = {float(name): name for name in names if numbers[float(name)] == 1}
+    for value in set(values) - known - {None}:
+        if is_number(value):
+            values[values == value] = by_number.get(float(value), value)
+    return values
