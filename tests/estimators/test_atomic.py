@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import lvq
@@ -130,10 +129,6 @@ def assert_every_interrupt_is_undone(model, call, then, count):
 points = pytest.mark.parametrize("count", [8, pytest.param(60, marks=pytest.mark.slow)])
 
 
-def interrupt(*arguments, **named):
-    raise KeyboardInterrupt
-
-
 def fit(model, shift=1.0, names=("x", "y", "z")):
     return model.fit(*samples(shift, names))
 
@@ -186,20 +181,6 @@ def test_failed_refit_keeps_classes_and_features():
             model.set_params(relevance__rank=9).fit(inputs, labels)
         assert same(vars(model.set_params(relevance__rank=2)), vars(before))
         np.testing.assert_array_equal(model.predict(X), predicted)
-
-
-def test_failed_search_keeps_its_winner():
-    """An unknown scorer fails after the folds have been fitted."""
-    X, y = samples()
-
-    def broken(model, X, y):
-        raise RuntimeError("no score")
-
-    model = quietly(lambda: clone(SEARCHES[0]).fit(X, y))
-    before = copy(model)
-    with pytest.raises(RuntimeError, match="no score"):
-        quietly(lambda: model.set_params(scoring=broken).fit(X + 1, y))
-    assert same(vars(model.set_params(scoring=None)), vars(before))
 
 
 def test_a_random_state_of_the_user_is_not_shared():

@@ -10,8 +10,7 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss
 
 import lvq
-from lvq import LVQClassifier, LVQClassifierCV
-from lvq.estimators import search
+from lvq import LVQClassifier
 from lvq.estimators.cross_fit import fold_numbers, group_folds, make_folds
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import Matrix
@@ -30,11 +29,10 @@ def noisy(seed, noise=0.3, n_samples=240, n_classes=2):
     return X, np.where(drawn, random.integers(0, n_classes, n_samples), y)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(
-    "settings",
-    [{}, {"cost": "mce"}, {"cost": "glvq"}, {"cost": "rslvq", "decision": "posterior"}, {"relevance": None}],
-    ids=["default", "mce", "glvq", "posterior", "plain"],
+    ("settings", "n_classes"),
+    [({"relevance": None}, 2), ({"cost": "glvq"}, 3), ({"cost": "rslvq", "decision": "posterior"}, 2)],
+    ids=["plain", "glvq", "posterior"],
 )
 def test_only_probabilities_change(settings, n_classes):
     X, y = noisy(0, n_classes=n_classes)
@@ -53,7 +51,7 @@ def test_only_probabilities_change(settings, n_classes):
         np.testing.assert_allclose(calibrated.predict_proba(X)[:, 1], expected)
 
 
-@pytest.mark.parametrize("cost", ["logm", "mce", "glvq"])
+@pytest.mark.parametrize("cost", ["logm", "glvq"])
 def test_the_loss_of_new_samples_falls_where_labels_are_noisy(cost):
     """On the mean of five draws, and by a third of what the best temperature in hindsight could bring."""
     losses = []
@@ -146,22 +144,19 @@ def test_weights_count():
     assert zero == model.fit(X, y).model_.decision.temperature
 
 
-@pytest.mark.parametrize("kind", ["float32", "sparse", "online", "adam", "missing", "prices", "balanced", "named"])
+@pytest.mark.parametrize("kind", ["float32", "sparse", "online", "missing", "prices"])
 def test_kinds_of_data_and_settings(kind):
     X, y = noisy(0)
     settings = {
         "sparse": {"cost": "logm"},  # convex in the margin, so that rounding does not lead elsewhere
         "online": {"solver": "online"},
-        "adam": {"solver": "adam"},
         "missing": {"missing": "ignore"},
         "prices": {"cost_matrix": [[0, 5], [1, 0]]},
-        "balanced": {"class_weight": "balanced"},
     }.get(kind, {})
     if kind == "missing":
         X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
     given = {"float32": X.astype(np.float32), "sparse": sparse.csr_array(X)}.get(kind, X)
-    labels = np.array(["no", "yes"])[y] if kind == "named" else y
-    model = LVQClassifier(max_iter=10, random_state=0, **settings).fit(given, labels)
+    model = LVQClassifier(max_iter=10, random_state=0, **settings).fit(given, y)
     assert model.model_.decision.temperature != 1
     table = model.predict_proba(given)
     assert table.dtype == given.dtype
@@ -169,23 +164,6 @@ def test_kinds_of_data_and_settings(kind):
     if kind == "sparse":
         plain = LVQClassifier(max_iter=10, random_state=0, cost="logm").fit(X, y)
         assert model.model_.decision.temperature == pytest.approx(plain.model_.decision.temperature, rel=0.05)
-
-
-def test_tensors():
-    torch = pytest.importorskip("torch")
-    X, y = noisy(0)
-    plain = LVQClassifier(cost="logm", relevance="matrix", max_iter=10, random_state=0).fit(X, y)
-    model = LVQClassifier(cost="logm", relevance="matrix", max_iter=10, random_state=0).fit(
-        torch.as_tensor(X), torch.as_tensor(y)
-    )
-    assert model.model_.decision.temperature == pytest.approx(plain.model_.decision.temperature, rel=0.05)
-
-
-def test_many_samples_are_drawn(monkeypatch):
-    monkeypatch.setattr("lvq.estimators.cross_fit.MAX_SAMPLES", 100)
-    X, y = noisy(0)
-    model = LVQClassifier(max_iter=10, random_state=0).fit(X, y)
-    assert 0.5 < model.model_.decision.temperature < 8
 
 
 def test_a_stream_keeps_the_temperature():
@@ -218,18 +196,16 @@ def recognisable_groups(seed, n_groups=30, size=8):
     return centres[groups] + 0.1 * rng.normal(size=(len(groups), 5)), labels[groups], groups
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_folds_hold_whole_groups(seed):
-    _, y, groups = recognisable_groups(seed)
-    folds = group_folds(y, groups, 4, seed)
+def test_folds_hold_whole_groups():
+    _, y, groups = recognisable_groups(0)
+    folds = group_folds(y, groups, 4)
     assert sorted(np.concatenate([test for _, test in folds])) == list(range(len(y)))
     for train, test in folds:
         assert not set(groups[train]) & set(groups[test])
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_temperature_is_that_of_groups_left_out(seed):
-    X, y, groups = recognisable_groups(seed)
+def test_the_temperature_is_that_of_groups_left_out():
+    X, y, groups = recognisable_groups(0)
     model = LVQClassifier(relevance="local_matrix", n_prototypes=2, random_state=0)
     plain, grouped = (clone(model).fit(X, y, **given) for given in ({}, {"groups": groups}))
     assert grouped.model_.decision.temperature > 1.3 * plain.model_.decision.temperature
@@ -237,16 +213,6 @@ def test_the_temperature_is_that_of_groups_left_out(seed):
     assert grouped.get_params()["calibration"] == "temperature"
     alone = LVQClassifier(random_state=0, calibration=None).fit(X, y, groups=groups)
     assert alone.model_.decision.temperature == 1
-
-
-def test_the_search_does_not_split_groups(monkeypatch):
-    X, y, groups = recognisable_groups(0)
-    seen, cross_fit = [], search.cross_fit
-    monkeypatch.setattr(search, "cross_fit", lambda *given: seen.extend(given[1].pairs) or cross_fit(*given))
-    LVQClassifierCV(candidates=[{"n_prototypes": 1}], cv=3, random_state=0).fit(X, y, groups=groups)
-    assert len(seen) == 3
-    for train, test in seen:
-        assert not set(groups[train]) & set(groups[test])
 
 
 def test_one_group_cannot_be_left_out():

@@ -17,12 +17,6 @@ def random_table(seed, n=60):
     return np.random.default_rng(seed).normal(size=(3, n))
 
 
-def test_weighted_means_are_those_of_copies():
-    table, count = random_table(0, 10), np.arange(1, 11)
-    copies = made(np.repeat(table, count, axis=1))
-    np.testing.assert_allclose(made(table, count).means(), copies.means())
-
-
 def test_deviations_are_over_the_means_of_folds():
     table = np.array([[1.0, 3.0, 5.0, 100.0]])
     scores = made(table, weight=[1, 3, 2, 0], fold=[0, 0, 1, 2])
@@ -67,11 +61,6 @@ def test_weights_of_any_size():
 def test_a_clear_winner_is_taken():
     noise = 0.01 * random_table(8)
     assert choose(made(noise + np.array([[0.0], [1.0], [0.5]]))) == 1
-
-
-def test_of_equal_candidates_the_first():
-    row = random_table(9)[0]
-    assert choose(made([row, row, row])) == 0
 
 
 @pytest.mark.parametrize(("allowed", "chosen"), [(0.0, 1), (0.9, 1), (1.1, 0)])

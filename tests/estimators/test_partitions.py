@@ -30,18 +30,16 @@ MODELS = [
     lvq.GLVQ(**QUICK),
     lvq.GLVQ(n_prototypes="auto", **QUICK),
     lvq.GLVQ(n_prototypes=3, init="samples", **QUICK),
-    lvq.GLVQ(n_prototypes=2, init="random", **QUICK),
-    lvq.GRLVQ(n_prototypes=2, **QUICK),
-    lvq.LGMLVQ(**QUICK),
+    lvq.GRLVQ(n_prototypes=2, init="random", **QUICK),
     lvq.LOGM(class_weight="balanced", kernel=Gaussian(width="learned"), **QUICK),
     lvq.RSLVQ(decision="posterior", n_prototypes=2, **QUICK),
     lvq.LVQClassifier(**QUICK),
 ]
 
 
-@pytest.fixture(params=[0, pytest.param(1, marks=pytest.mark.slow)])
-def data(request):
-    rng = np.random.default_rng(request.param)
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
     y = rng.integers(3, size=240)
     return rng.normal(size=(240, 5)) + 1.5 * np.eye(3, 5)[y], y
 
@@ -67,7 +65,7 @@ def assert_equal(one, other, tolerance=1e-10):
             np.testing.assert_allclose(b, a, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{type(model).__name__}-{model.init}")
 def test_the_model_is_that_of_arrays(model, data):
     X, y = data
@@ -82,15 +80,7 @@ def test_threads_give_the_same_bits(data):
         assert_equal(one, fitted(MATRIX, *chunks), 0)
 
 
-def test_few_samples_of_many_features():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(20, 60)), np.arange(20) % 2
-    for rank in (2, None):
-        model = lvq.GMLVQ(relevance=Matrix(rank=rank), max_iter=3, random_state=0)
-        assert_equal(fitted(model, X, y), fitted(model, da.from_array(X, chunks=(7, 60)), y), 1e-8)
-
-
-@pytest.mark.parametrize("model", [MATRIX, lvq.GLVQ(**QUICK), lvq.GLVQ(relevance="gradient", **QUICK)], ids=str)
+@pytest.mark.parametrize("model", [MATRIX, lvq.GLVQ(relevance="gradient", **QUICK)], ids=str)
 def test_large_classes_start_from_sums(model, data, monkeypatch):
     """Means and covariances are exact; only starts from several samples of a class are drawn."""
     X, y = data
@@ -99,7 +89,7 @@ def test_large_classes_start_from_sums(model, data, monkeypatch):
     assert_equal(fitted(model, X, y), fitted(model, da.from_array(X, chunks=(70, 3)), da.from_array(y, chunks=70)))
 
 
-@pytest.mark.parametrize("k", [None, 50, 239, 1000])
+@pytest.mark.parametrize("k", [None, 50, 1000])
 def test_samples_are_drawn_from_all_partitions(k, data, monkeypatch):
     """Without replacement, at most k of them, or so many of each class; each with its class and weight."""
     X, y = data
@@ -141,14 +131,6 @@ def test_the_partitions_do_not_matter(data):
         np.testing.assert_array_equal(expected.predict(samples).compute(), expected.predict(X))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.int64])
-def test_types_are_those_of_arrays(dtype, data):
-    X, y = (10 * data[0]).astype(dtype), data[1]
-    one, other = fitted(MODELS[1], X, y), fitted(MODELS[1], da.from_array(X, chunks=(70, 5)), y)
-    assert one.prototypes_.dtype == other.prototypes_.dtype
-    np.testing.assert_allclose(other.prototypes_, one.prototypes_, rtol=1e-3, atol=1e-3)
-
-
 def test_a_warm_start_continues(data):
     X, y = data
     chunks, models = da.from_array(X, chunks=(70, 5)), []
@@ -172,9 +154,7 @@ def test_data_frames(frame):
         found.predict(collection.rename(columns={"a": "A"}))
 
 
-@pytest.mark.thin(3)
-@pytest.mark.parametrize("kind", ["array", "frame"])
-@pytest.mark.parametrize("name", ["predict", "predict_proba", "decision_function", "transform"])
+@pytest.mark.parametrize(("name", "kind"), [("predict", "frame"), ("predict_proba", "array"), ("transform", "array")])
 def test_predictions_are_lazy(name, kind, frame):
     X, y = frame
     X = X if kind == "frame" else X.to_numpy()
@@ -193,7 +173,7 @@ def frames(*parts):
     return dd.from_map(parts.__getitem__, range(len(parts)), meta=parts[0].iloc[:0], enforce_metadata=False)
 
 
-@pytest.mark.parametrize("empty", [[0], [1, 2], [4]])
+@pytest.mark.parametrize("empty", [[0], [1, 2]])
 def test_empty_partitions_of_a_data_frame(empty, frame):
     X, y = frame
     ends = [0, 60, 140, 240]
@@ -241,12 +221,11 @@ def broken(X, number, part):
     return da.concatenate([da.from_delayed(p, shape=(60, 5), dtype=float) for p in parts])
 
 
-@pytest.mark.parametrize("scheduler", ["sync", "threads"])
-def test_messages_name_the_partition(scheduler, data):
+def test_messages_name_the_partition(data):
     X, y = data
     holed = X[:60].copy()
     holed[3, 2] = np.nan
-    with dask.config.set(scheduler=scheduler):
+    with dask.config.set(scheduler="threads"):
         for number, part, message in (
             (1, holed, "Partition 1 .* contains NaN. The first is in row 3, counted from 0, column 2"),
             (2, X[:60, :4], r"Partition 2 .* X has shape \(60, 4\).* X needs 5 features"),
@@ -264,7 +243,7 @@ def test_messages_name_the_partition(scheduler, data):
             model.predict_proba(broken(X, 2, X[:60, :4])).compute()
 
 
-@pytest.mark.parametrize("label", [None, np.nan, pd.NA, 7], ids=str)
+@pytest.mark.parametrize("label", [None, pd.NA, 7], ids=str)
 def test_labels_that_are_missing_or_of_two_kinds(label, data):
     names = np.array(["a", "b", "c"], dtype=object)[data[1]]
     names[130] = label

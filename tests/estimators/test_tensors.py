@@ -21,12 +21,10 @@ from lvq.solvers.lbfgs import LBFGS
 torch = pytest.importorskip("torch")
 
 MODELS = [
-    GLVQ(n_prototypes=2),
-    GRLVQ(kernel="cauchy"),
+    GRLVQ(kernel="cauchy", n_prototypes=2),
     GMLVQ(relevance=Matrix(rank=2)),
     LOGM(kernel=Gaussian(width="learned")),
     RSLVQ(n_prototypes=2, decision="posterior"),
-    LVQClassifier(),
     LVQClassifier(cost="mce", relevance="matrix", cost_matrix=[[0, 2, 1], [1, 0, 1], [1, 3, 0]]),
 ]
 PLACES = [
@@ -37,10 +35,6 @@ PLACES = [
     ),
 ]
 places = pytest.mark.parametrize("place", PLACES)
-
-
-def short_repr(model):
-    return repr(model).replace("\n", "").replace(" ", "")
 
 
 def quiet_fit(model, *arguments):
@@ -57,9 +51,9 @@ def assert_same_model(ours, theirs, tolerance):
             np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(2)
 @places
-@pytest.mark.parametrize("model", MODELS, ids=short_repr)
+@pytest.mark.parametrize("model", MODELS, ids=str)
 def test_fit_on_tensors_equals_fit_on_arrays(model, place, data):
     """Five iterations, so that rounding has no time to grow; what is learned is NumPy's again."""
     X, y = data
@@ -76,9 +70,9 @@ def test_fit_on_tensors_equals_fit_on_arrays(model, place, data):
         assert isinstance(other.classes_, np.ndarray)
 
 
-@pytest.mark.thin(5)
+@pytest.mark.thin(4)
 @places
-@pytest.mark.parametrize("model", MODELS, ids=short_repr)
+@pytest.mark.parametrize("model", MODELS, ids=str)
 def test_adam_on_tensors_learns(model, place, data):
     """Its order of the samples is torch's own, so only the outcome can be compared."""
     X, y = data
@@ -93,7 +87,7 @@ def test_adam_on_tensors_learns(model, place, data):
 
 @pytest.mark.thin(3)
 @places
-@pytest.mark.parametrize("model", MODELS, ids=short_repr)
+@pytest.mark.parametrize("model", MODELS, ids=str)
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 2e-4)])
 def test_predictions_of_tensors_are_tensors_on_their_device(model, place, dtype, tolerance, data):
     X, y = data
@@ -106,6 +100,9 @@ def test_predictions_of_tensors_are_tensors_on_their_device(model, place, dtype,
     assert predicted.device == tensor.device
     assert predicted.dtype == torch.int64
     np.testing.assert_array_equal(predicted.cpu().numpy()[clear], model.predict(X)[clear])
+    assert model.score(tensor, torch.as_tensor(y)) == pytest.approx(model.score(X, y), abs=0.02)
+    if hasattr(model, "transform"):
+        expected["transform"] = model.transform(X)
     for name, values in expected.items():
         found = getattr(model, name)(tensor)
         assert isinstance(found, torch.Tensor), name
@@ -131,42 +128,7 @@ def test_labels_of_any_kind(place, data):
 
 
 @places
-def test_score_and_objective_of_tensors(place, data):
-    X, y = data
-    model = quiet_fit(GMLVQ(random_state=0), X, y)
-    tensors = torch.as_tensor(X, device=place), torch.as_tensor(y, device=place)
-    assert model.score(*tensors) == pytest.approx(model.score(X, y))
-    assert model.objective_value(*tensors) == pytest.approx(model.objective_value(X, y), rel=1e-12)
-
-
-@places
-def test_transform_of_tensors(place, data):
-    """As the other outputs: a tensor on the device of the samples."""
-    X, y = data
-    model = quiet_fit(GMLVQ(relevance=Matrix(rank=2), random_state=0), X, y)
-    images = model.transform(torch.as_tensor(X, device=place))
-    assert isinstance(images, torch.Tensor)
-    np.testing.assert_allclose(images.cpu().numpy(), model.transform(X), rtol=1e-12)
-
-
-@places
-@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8, torch.bool])
-def test_integer_tensors(dtype, place):
-    """Tensors of integers are predicted as arrays of them."""
-    rng = np.random.default_rng(0)
-    y = np.arange(60) % 2
-    X = rng.integers(0, 2 if dtype == torch.bool else 5, (60, 3)) + y[:, None] * np.array(
-        [0 if dtype == torch.bool else 3, 0, 0]
-    )
-    model = quiet_fit(GLVQ(random_state=0), X, y)
-    tensor = torch.as_tensor(X, device=place).to(dtype)
-    np.testing.assert_array_equal(model.predict(tensor).cpu().numpy(), model.predict(X))
-    np.testing.assert_allclose(model.decision_function(tensor).cpu().numpy(), model.decision_function(X), atol=1e-5)
-
-
-@places
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-@pytest.mark.parametrize("fitted_on", [np.float32, np.float64])
+@pytest.mark.parametrize(("dtype", "fitted_on"), [(torch.float16, np.float64), (torch.bfloat16, np.float32)])
 def test_half_precision(dtype, fitted_on, place, data):
     """Numbers of half precision are predicted and learned as the same numbers in the precision of the model."""
     X, y = data
@@ -181,27 +143,6 @@ def test_half_precision(dtype, fitted_on, place, data):
     expected = quiet_fit(GMLVQ(random_state=0, max_iter=5), exact.astype(np.float32), y)
     assert learned.prototypes_.dtype == np.float32
     assert_same_model(learned, expected, 1e-3)
-
-
-@places
-@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
-def test_complex_tensors_are_refused(dtype, place, data):
-    X, y = data
-    complex_tensor = torch.as_tensor(X, device=place).to(dtype)
-    with pytest.raises(ValueError, match=r"GLVQ needs real numbers\. Complex data not supported"):
-        GLVQ().fit(complex_tensor, y)
-    model = quiet_fit(GLVQ(random_state=0, max_iter=5), X, y)
-    for method in ("predict", "predict_proba", "decision_function"):
-        with pytest.raises(ValueError, match=r"GLVQ needs real numbers\. Complex data not supported"):
-            getattr(model, method)(complex_tensor)
-
-
-def test_a_tensor_that_requires_a_gradient(data):
-    X, y = data
-    tensor = torch.as_tensor(X).requires_grad_()
-    model = quiet_fit(GLVQ(random_state=0, max_iter=5), tensor, y)
-    assert not model.predict_proba(tensor).requires_grad
-    np.testing.assert_array_equal(model.predict(tensor).numpy(), model.predict(X))
 
 
 @pytest.mark.parametrize("prepare", [lambda tensor: tensor.to(torch.bfloat16), torch.Tensor.requires_grad_])
@@ -223,42 +164,14 @@ def test_every_method_takes_every_tensor(prepare, data):
     assert model.objective_value(tensor, labels) == pytest.approx(model.objective_value(exact, y), rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda X: X[:, :3], "X has 3 features, but GLVQ is expecting 4 features"),
-        (lambda X: X[0], "Expected 2D array, got 1D array"),
-        (lambda X: X * float("nan"), "Input X contains NaN"),
-        (lambda X: X.abs() / 0, "Input X contains infinity"),
-        (lambda X: X * 1e160, "squared distances, which overflow"),
-    ],
-)
-def test_bad_tensors_raise_the_same_messages(change, message, data):
-    X, y = data
-    model = quiet_fit(GLVQ(random_state=0), X, y)
-    with pytest.raises(ValueError, match=message):
-        model.predict(change(torch.as_tensor(X)))
-
-
-def test_float32_tensors_are_learned_in_float32(data):
-    X, y = data
-    narrow = torch.as_tensor(X, dtype=torch.float32)
-    model = quiet_fit(GMLVQ(random_state=0, max_iter=5), narrow, y)
-    assert model.prototypes_.dtype == model.omega_.dtype == np.float32
-    assert_same_model(model, quiet_fit(GMLVQ(random_state=0, max_iter=5), X, y), 2e-3)
-
-
 # -- nothing but labels, weights and parameters comes to the host ------------------------------------------------------
 
 LARGE = [
     GLVQ(n_prototypes=3),
     GLVQ(init="means", n_prototypes=2, class_weight="balanced"),
     GLVQ(solver="adam", max_iter=2),
-    GRLVQ(kernel="cauchy"),
     GMLVQ(relevance=Matrix(rank=2)),
-    GMLVQ(),
     LOGM(kernel=Gaussian(width="learned")),
-    RSLVQ(n_prototypes=2),
     LVQClassifier(relevance="local_matrix", calibration=None),
 ]
 
@@ -278,9 +191,9 @@ def copied(monkeypatch):
     return sizes
 
 
-@pytest.mark.thin(5)
+@pytest.mark.thin(2)
 @places
-@pytest.mark.parametrize("model", LARGE, ids=short_repr)
+@pytest.mark.parametrize("model", LARGE, ids=str)
 def test_samples_are_not_copied_to_the_host(model, place, copied, monkeypatch):
     """3,000 samples of 20 features: labels are 3,000 numbers, parameters fewer, samples 60,000.
 
@@ -318,11 +231,11 @@ def expected_and_found(X, y, weight, place="cpu", **parameters):
     return expected, found
 
 
-@pytest.mark.thin(7)
 @places
-@pytest.mark.parametrize("labels", [[0, 1, 2], [-5, 3, 900], [0.0, 1.0, 2.0], ["a", "bb", "c"], [False, True, True]])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@pytest.mark.parametrize(
+    ("labels", "weighted", "class_weight"),
+    [([-5, 3, 900], True, None), ([0.0, 1.0, 2.0], True, "balanced"), (["a", "bb", "c"], False, "balanced")],
+)
 def test_samples_and_classes(labels, weighted, class_weight, place, data):
     X, y = data
     y = np.array(labels)[y]
@@ -345,7 +258,6 @@ def with_value(value):
     return change
 
 
-@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -353,14 +265,13 @@ def with_value(value):
         (with_value(float("inf")), "Input X contains infinity"),
         (with_value(1e160), "squared distances, which overflow for values as large as"),
         (lambda X, y: (X * 1e-160, y), "squared distances, which underflow for features whose range"),
+        (lambda X, y: (X * 1j, y), "Complex data not supported"),
         (lambda X, y: (X[:, 0], y), "Expected 2D array, got 1D array"),
         (lambda X, y: (X[:0], y[:0]), "Found array with 0 sample"),
-        (lambda X, y: (X[:, :0], y), "Found array with 0 feature"),
         (lambda X, y: (X, y[:-1]), "inconsistent numbers of samples"),
         (lambda X, y: (X, None), "requires y to be passed, but the target y is None"),
         (lambda X, y: (X, torch.full((len(y),), 1)), "needs samples of at least two classes, got 1 class: 1"),
         (lambda X, y: (X, y + 0.5), "Unknown label type: continuous"),
-        (lambda X, y: (X, torch.where(y > 0, y, float("nan"))), "Input y contains NaN"),
         (lambda X, y: (X, torch.stack((y, y), 1)), "y should be a 1d array"),
     ],
 )
@@ -382,7 +293,7 @@ def narrow_device(monkeypatch):
         monkeypatch.setattr(place, "has_float64", lambda device: False)
 
 
-@pytest.mark.parametrize("model", [*LARGE[:3], LARGE[-1]], ids=short_repr)
+@pytest.mark.parametrize("model", [LARGE[2], LARGE[-1]], ids=str)
 def test_arrays_become_float32_where_there_is_no_float64(model, narrow_device, monkeypatch, data):
     X, y = data
     solver = (Adam if model.solver == "adam" else LBFGS)(device="cpu")
@@ -400,12 +311,6 @@ def test_arrays_become_float32_where_there_is_no_float64(model, narrow_device, m
         np.testing.assert_allclose(found.prototypes_, expected.prototypes_, rtol=1e-2, atol=1e-2)
 
 
-def test_values_too_large_for_float32(narrow_device, data):
-    X, y = data
-    with pytest.raises(ValueError, match="squared distances, which overflow"):
-        GLVQ(solver=LBFGS(device="cpu")).fit(X * 1e20, y)
-
-
 # -- torch or a GPU is missing -----------------------------------------------------------------------------------------
 
 
@@ -417,11 +322,7 @@ def test_without_torch_the_message_has_the_install_command(data, monkeypatch):
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
-@pytest.mark.parametrize("solver", [LBFGS, Adam])
-@pytest.mark.parametrize("device", ["cuda", "cuda:1", "mps", "nowhere"])
+@pytest.mark.parametrize(("solver", "device"), [(LBFGS, "cuda"), (Adam, "cuda:1"), (LBFGS, "nowhere")])
 def test_a_device_that_is_not_there(solver, device, data):
     with pytest.raises(ValueError, match=f"device='{device}' is not a device that torch .* finds: "):
         GLVQ(solver=solver(device=device)).fit(*data)
-
-
-# -- the small functions -----------------------------------------------------------------------------------------------

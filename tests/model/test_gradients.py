@@ -9,7 +9,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from lvq.model.costs import COSTS, GLVQCost, LOGMCost, RSLVQCost
 from lvq.model.links import KERNELS, Identity, RationalQuadratic
@@ -157,25 +156,3 @@ def test_weights_are_copies_and_only_their_ratios_count(cost, missing):
         assert value == pytest.approx(many, rel=1e-13)
         np.testing.assert_allclose(gradient.prototypes, expected.prototypes, rtol=1e-11, atol=1e-13)
         np.testing.assert_allclose(gradient.relevance, expected.relevance, rtol=1e-11, atol=1e-13)
-
-
-@pytest.mark.parametrize("relevance", relevances().values(), ids=relevances())
-def test_sparse_rows_give_the_result_of_arrays(relevance):
-    case = Case(0, relevance)
-    X, objective = np.where(np.abs(case.X) < 0.5, 0, case.X), case.objective(Identity(), LOGMCost())
-    value, gradient = value_and_gradient(objective, case.params, X, case.y, case.weight)
-    found, other = value_and_gradient(objective, case.params, sparse.csr_array(X), case.y, case.weight)
-    assert found == pytest.approx(value, rel=1e-12)
-    np.testing.assert_allclose(other.prototypes, gradient.prototypes, rtol=1e-9, atol=1e-12)
-    if gradient.relevance is not None:
-        np.testing.assert_allclose(other.relevance, gradient.relevance, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-def test_a_width_in_the_parameters_replaces_that_of_the_link(kernel):
-    case = Case(0, Relevance())
-    learned, fixed = (case.objective(kernel.with_width(width), GLVQCost()) for width in (9.0, 0.8))
-    value, gradient = value_and_gradient(learned, case.params._replace(width=0.8), case.X, case.y, case.weight)
-    expected, other = value_and_gradient(fixed, case.params, case.X, case.y, case.weight)
-    assert value == expected
-    np.testing.assert_array_equal(gradient.prototypes, other.prototypes)

@@ -11,7 +11,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from lvq import LGMLVQ, RSLVQ, LVQClassifier
@@ -162,17 +161,6 @@ def test_predictions_equal_those_of_the_estimator(estimator, dtype):
 # -- parts of a prediction ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("metric", METRICS)
-def test_the_matrix_of_a_prototype_gives_its_distance(metric):
-    model, X = make_model(metric), samples()
-    D = model.distances(X)
-    for j, w in enumerate(model.prototypes):
-        omega = model.matrix_of(j)
-        omega = np.diag(omega) if omega.ndim == 1 else omega
-        assert omega.dtype == np.float64
-        np.testing.assert_allclose(np.square((X - w) @ omega.T).sum(axis=1), D[:, j], rtol=1e-10)
-
-
 @pytest.mark.parametrize("decision", ["relative", "steep"])
 def test_posterior_needs_a_soft_cost(decision):
     model = make_model(decision=decision)
@@ -220,12 +208,6 @@ def test_samples_that_do_not_fit_are_refused(X, message):
     for method in ("predict", "predict_proba", "decision_function", "explain"):
         with pytest.raises(ValueError, match=message):
             getattr(make_model(), method)(X)
-
-
-@pytest.mark.parametrize("convert", [np.ndarray.tolist, lambda X: X.astype(int), lambda X: X.astype(np.float16)])
-def test_other_numbers_are_converted(convert):
-    model, X = make_model(), np.round(samples())
-    np.testing.assert_array_equal(model.predict_proba(convert(X)), model.predict_proba(X))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -313,23 +295,6 @@ def test_all_outputs_agree_and_are_those_of_the_distances(metric, link, decision
     clear = np.sort(expected)[:, 1] - np.sort(expected)[:, 0] > 10 * tolerance * expected.max()
     np.testing.assert_array_equal(found.winner[clear], expected.argmin(axis=1)[clear])
     assert clear.mean() > 0.9
-
-
-@pytest.mark.parametrize(("metric", "dtype"), list(zip(METRICS, [np.float64, np.float32] * 3)))
-def test_outputs_of_incomplete_and_of_sparse_rows_agree(metric, dtype):
-    rng, X = np.random.default_rng(0), samples(200)
-    missing, zeros = np.where(rng.random(X.shape) < 0.3, np.nan, X), np.where(rng.random(X.shape) < 0.6, 0, X)
-    variances = rng.uniform(0.5, 2, N_FEATURES)
-    model = replace(make_model(metric, dtype=dtype), variances=variances)
-    tolerance = 1e-11 if dtype == np.float64 else 1e-5
-    for given, dense in ((missing.astype(dtype), missing), (sparse.csr_array(zeros.astype(dtype)), zeros)):
-        D = model.distances(given)
-        expected = distances(model.metric, dense, model.prototypes, model.relevance, variances)
-        np.testing.assert_allclose(D, expected, rtol=tolerance, atol=tolerance * expected.max())
-        predicted = model.predicted(given)
-        np.testing.assert_array_equal(model.labels[D.argmin(axis=1)], predicted)
-        np.testing.assert_array_equal(model.predict_proba(given).argmax(axis=1), predicted)
-        np.testing.assert_array_equal(model.decision_function(given).argmax(axis=1), predicted)
 
 
 # -- frozen arrays -----------------------------------------------------------------------------------------------------

@@ -7,21 +7,7 @@ import pytest
 from scipy import sparse
 
 from lvq.model import rows
-from lvq.model.rows import canonical, canonical_order, distinct_rows, namespace, round_centre
-
-
-def test_numpy_needs_no_torch():
-    values = np.array([[3.0, 1.0, 1.0], [2.0, 2.0, 5.0]])
-    assert namespace(values) is namespace(1.0) is np
-    assert not rows.is_tensor(values)
-    assert rows.as_numpy(values) is values
-    assert rows.first_argmin(values).tolist() == [1, 0]
-    assert rows.take_columns(values, np.array([2, 0])).tolist() == [1.0, 2.0]
-    single = values.astype(np.float32)
-    assert rows.zeros((2,), single).dtype == rows.like([1, 2], single).dtype == np.float32
-    with pytest.raises(TypeError, match="expected a NumPy array or a torch tensor, got list"):
-        namespace([1.0])
-
+from lvq.model.rows import canonical, canonical_order, distinct_rows, round_centre
 
 # -- the round centre --------------------------------------------------------------------------------------------------
 

@@ -65,14 +65,6 @@ def test_the_smoothness_of_a_matrix_is_that_of_lambda():
     assert structure.penalty_of_matrices(omega)[0] == pytest.approx(structure.penalty_of_matrices(rotation @ omega)[0])
 
 
-def test_extreme_weights():
-    structure = rule_of(sparsity=1.0)
-    value, gradient = structure.penalty_of_weights(np.array([1.0, 0.0, 0.0]))
-    assert value == 0
-    assert np.isfinite(gradient).all()
-    assert structure.penalty_of_weights(np.ones(5))[0] == pytest.approx(np.log(5))
-
-
 def test_labels_of_groups():
     shared = Weights(feature_groups=["b", 3, "b", None, "a"]).shared(np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
     assert shared.tolist() == [2.0, 2.0, 2.0, 0.0, 5.0]

@@ -10,8 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
 
-import lvq
-from lvq import GLVQ, GMLVQ, LGMLVQ, LVQClassifier, certified_radius, counterfactual
+from lvq import GLVQ, GMLVQ, LGMLVQ, certified_radius, counterfactual
 from lvq.estimators.find_model import need_model
 from lvq.inspection.steps import input_map
 from lvq.plots import prototypes_in_units
@@ -54,10 +53,9 @@ def test_the_site_is_at_chance_and_the_classes_are_kept(seed, n_sites):
     assert len(removal.accuracies_) == len(removal.directions_) + 1
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_other_fractions_of_the_classes_are_not_a_nuisance(seed):
+def test_other_fractions_of_the_classes_are_not_a_nuisance():
     """Where site and class are related, the classes keep their accuracy if `fit` knows them."""
-    (X, y, site), (new, new_y, _) = draw(seed, 600, same=0.8), draw(seed, 3000, same=0.8)
+    (X, y, site), (new, new_y, _) = draw(0, 600, same=0.8), draw(0, 3000, same=0.8)
     removal = NuisanceRemoval(random_state=0).fit(X, y, nuisance=site)
     assert accuracy(removal.transform(X), y, removal.transform(new), new_y) > accuracy(X, y, new, new_y) - 0.03
 
@@ -142,12 +140,6 @@ def test_linear_steps_go_on(pipeline):
     np.testing.assert_allclose(model[:1].transform(back), model[-1].prototypes_, atol=1e-9)
 
 
-def test_it_is_stored(pipeline, tmp_path):
-    model, X, _, _ = pipeline
-    lvq.save(model, tmp_path / "model.lvq")
-    np.testing.assert_array_equal(lvq.load(tmp_path / "model.lvq").predict_proba(X), model.predict_proba(X))
-
-
 def test_the_nuisance_is_not_the_second_argument():
     X, y, site = draw(0, 50)
     with pytest.raises(
@@ -158,14 +150,9 @@ def test_the_nuisance_is_not_the_second_argument():
         NuisanceRemoval().fit(X, y, nuisance=np.zeros(50, dtype=int))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         NuisanceRemoval().fit(X, y, nuisance=site[:-1])
-    with pytest.raises(
-        ValueError, match="estimator of NuisanceRemoval must learn one matrix for all prototypes, got LGM"
-    ):
-        NuisanceRemoval(LGMLVQ()).fit(X, nuisance=site)
-    with pytest.raises(
-        ValueError, match="estimator of NuisanceRemoval must learn one matrix for all prototypes, got GLV"
-    ):
-        NuisanceRemoval(GLVQ()).fit(X, nuisance=site)
+    for estimator in (LGMLVQ(), GLVQ()):
+        with pytest.raises(ValueError, match="must learn one matrix for all prototypes, got "):
+            NuisanceRemoval(estimator).fit(X, nuisance=site)
 
 
 @pytest.mark.parametrize(("name", "value"), [("cv", 1), ("max_directions", -1)])
@@ -173,9 +160,3 @@ def test_parameters_are_checked(name, value):
     X, _, site = draw(0, 50)
     with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of NuisanceRemoval must be"):
         NuisanceRemoval(**{name: value}).fit(X, nuisance=site)
-
-
-def test_other_models_of_one_matrix():
-    X, _, site = draw(0)
-    removal = NuisanceRemoval(LVQClassifier(relevance="matrix", n_prototypes=1, random_state=0), random_state=0)
-    assert removal.fit(X, nuisance=site).accuracies_[-1] < 0.6

@@ -91,10 +91,7 @@ def test_radii_through_a_filter():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (
-            {"window": 8},
-            "must be odd, above degree=2 and at most the number of features, 40, got 8",
-        ),
+        ({"window": 8}, "must be odd, above degree=2 and at most the number of features, 40, got 8"),
         ({"window": 41}, "window of SavitzkyGolay must be odd, .* got 41"),
         ({"window": 5, "degree": 5}, "must be odd, above degree=5"),
         ({"derivative": 3}, "derivative of SavitzkyGolay must be at most degree=2, got 3; give a larger degree"),

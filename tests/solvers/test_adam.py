@@ -1,7 +1,6 @@
 """Adam: mini-batches, schedules, and warm starts from L-BFGS and back."""
 
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,10 +14,8 @@ from lvq.model.metrics import Euclidean
 from lvq.model.objective import Objective, Params, Problem
 from lvq.model.relevance import Matrix, Relevance
 from lvq.model.samples import ArraySamples
-from lvq.solvers import adam
-from lvq.solvers.adam import Adam, RunningMeans, first_epochs, train
+from lvq.solvers.adam import Adam, RunningMeans, train
 from lvq.solvers.lbfgs import LBFGS
-from lvq.solvers.state import Result
 
 MODELS = [
     GLVQ(n_prototypes=2),
@@ -130,29 +127,3 @@ def test_from_lbfgs_into_adam_and_back(model, data):
         assert shaken < start - 1e-3
         model.set_params(solver=LBFGS(), max_iter=300).fit(X, y)
     assert model.objective_value(X, y) <= shaken
-
-
-@pytest.mark.parametrize(
-    ("n_samples", "n_prototypes", "max_iter", "batch", "epochs"),
-    [
-        (1_000, 3, 100, 64, 20),  # the smallest batch
-        (30_000, 3, 100, 468, 13),  # 64 batches in an epoch, 400,000 samples in all
-        (100_000, 3, 100, 512, 10),  # the largest batch, and the fewest epochs
-        (30_000, 3, 5, 468, 5),
-    ],
-)
-def test_first_epochs_are_few_and_always_the_same(n_samples, n_prototypes, max_iter, batch, epochs, monkeypatch):
-    given = []
-
-    def observed(problem, params, samples, max_iter, settings, random_state, *others):
-        given.append((settings, max_iter, random_state.randint(2**31)))
-        return Result(params, 1, [0.0], False)
-
-    monkeypatch.setattr(adam, "train", observed)
-    params = Params(np.zeros((n_prototypes, 1)))
-    samples = SimpleNamespace(n_samples=n_samples, X=np.empty((0, 1)))
-    for _ in range(2):
-        assert first_epochs(None, params, samples, max_iter).params is params
-    (settings, most, number), again = given
-    assert (settings.batch_size, most, settings.learning_rate) == (batch, epochs, adam.FIRST_RATE)
-    assert number == again[2]  # the same order of samples in every call

@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
@@ -60,13 +59,6 @@ def test_the_objective_decreases(model, data):
     assert model.objective_value(X, y) < start.objective_value(X, y) - 1e-3
     again = quiet_fit(model.set_params(warm_start=True), X, y).objective_value(X, y)  # never above a start
     assert again <= history[-1] + 1e-9 * abs(history[-1])
-
-
-def test_a_matrix_of_free_size_is_not_continued_with_unit_trace(data):
-    """Units measured before would be of another scale; the message names what has changed."""
-    model = quiet_fit(LVQClassifier(n_prototypes=2, warm_start=True, random_state=0, max_iter=5), *data)
-    with pytest.raises(ValueError, match=r"warm_start=True of LVQClassifier .* has changed"):
-        model.set_params(solver="online").fit(*data)
 
 
 def test_the_convergence_warning_names_the_parameters(data):
@@ -202,14 +194,6 @@ def test_large_data_begin_with_epochs_of_adam(monkeypatch, large):
     assert (short.n_iter, short.converged) == (3, False)
 
 
-def test_epochs_of_adam_do_not_spoil_a_good_start(monkeypatch, large):
-    problem, start, samples, _ = large
-    large_from(monkeypatch, 6000)
-    found = lbfgs.train(problem, start, samples, 500, 1e-9)
-    again = lbfgs.train(problem, found.params, samples, 500, 1e-9)
-    assert again.history[-1] <= found.history[-1] + 1e-9
-
-
 @pytest.mark.parametrize("model", [GLVQ(n_prototypes=2), RSLVQ(), LGMLVQ()], ids=str)
 def test_large_fits_compute_in_single_precision_and_end_where_double_precision_does(monkeypatch, model):
     """Objective and types of the result; the objective is computed from all samples in float64."""
@@ -229,23 +213,6 @@ def test_large_fits_compute_in_single_precision_and_end_where_double_precision_d
     assert single.objective_value(X, y) == pytest.approx(double.objective_value(X, y), rel=1e-3)
     assert single.prototypes_.dtype == np.float64
     assert single.model_.relevance is None or single.model_.relevance.dtype == np.float64
-
-
-def test_where_single_precision_serves(monkeypatch):
-    X, y = np.random.default_rng(0).normal(size=(100, 3)), np.arange(100) % 2
-    samples, start = ArraySamples(X, y, np.ones(100)), Params(X[:2])
-    assert not lbfgs.in_single(start, samples, 1.0, None)  # few samples
-    large_from(monkeypatch, 100)
-    assert lbfgs.in_single(start, samples, 1.0, None)
-    assert lbfgs.in_single(start, samples, 1.0, lbfgs.TOL)
-    assert not lbfgs.in_single(start, samples, 1.0, lbfgs.TOL / 2)  # a finer tolerance
-    assert not lbfgs.in_single(start, samples, 1e-13, None)  # squares of small distances would be 0
-    assert not lbfgs.in_single(start, samples, 1 / lbfgs.SINGLE, None)
-    assert lbfgs.in_single(start, samples, 1.01 / lbfgs.SINGLE, None)
-    assert not lbfgs.in_single(start, samples._replace(X=X * 1e13), 1e13, None)  # or infinite
-    assert not lbfgs.in_single(Params(X[:2] * 1e13), samples, 1.0, None)
-    assert not lbfgs.in_single(start, ArraySamples(sparse.csr_array(X), y, np.ones(100)), 1.0, None)
-    assert not lbfgs.in_single(start, samples._replace(X=X.astype(np.float32)), 1.0, None)  # they are
 
 
 @pytest.mark.parametrize(("model", "scale"), [(GLVQ(n_prototypes=3), 1e-20), (GMLVQ(), 1e22)])
