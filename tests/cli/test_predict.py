@@ -147,8 +147,8 @@ def test_missing_columns_are_named(lvq, run, fruit, tmp_path):
     table = tmp_path / "table.csv"
     fruit.rename(columns={"weight": "Weight", "ripe": "soft"}).to_csv(table, index=False)
     message = refused(lvq("predict", run[0], table, "--out", tmp_path / "predictions.csv"))
-    assert "lacks 2 columns that the model needs: 'weight', 'ripe'." in message
-    assert "'Weight'" in message
+    assert "has no columns 'weight', 'ripe'; its columns are" in message
+    assert "Did you mean 'Weight'?" in message
     assert not (tmp_path / "predictions.csv").exists()
 
 
