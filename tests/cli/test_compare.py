@@ -1,7 +1,5 @@
 """`lvq compare`: a table with a test."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -11,24 +9,6 @@ from lvq.workflow.pipeline import NAMES
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
-
-
-@pytest.fixture(scope="module")
-def completed(lvq, fruit_csv):
-    return lvq(
-        "compare", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "glvq", "--model", "lvq1",
-        "--prototypes", 1, "--prototypes", 2, "--folds", 2, "--repeats", 2, "--json", "--no-others",
-    )  # fmt: skip
-
-
-def test_json_holds_scores_and_ranking(completed):
-    assert completed.code == 0, completed.err
-    found = json.loads(completed.out)
-    names = {f"{model}, {count}" for model in ("glvq", "lvq1") for count in (1, 2)}
-    assert {row["name"] for row in found["ranking"]} == names
-    assert all(len(scores) == 4 for scores in found["scores"].values())
-    assert 0.5 <= found["largest_class"] < 0.7
-    assert found["failures"] == {}
 
 
 def test_a_table_as_text_and_as_a_file(lvq, fruit_csv, tmp_path):
@@ -58,11 +38,9 @@ def test_time_trains_on_the_past_and_tests_on_the_future(lvq, fruit, tmp_path, m
     monkeypatch.setattr(Pipeline, "fit", lambda self, X, y: fits.append(X) or fit(self, X, y))
     monkeypatch.setattr(Pipeline, "predict", lambda self, X: tests.append(X) or predict(self, X))
     options = ("compare", path, "--target", "Sorte", "--drop", "name", "--time", "picked", "--model", "glvq")
-    found = lvq(*options, "--prototypes", 1, "--folds", 3, "--json")
+    found = lvq(*options, "--prototypes", 1, "--folds", 3)
     assert found.code == 0, found.err
-    result = json.loads(found.out)
-    assert {len(scores) for scores in result["scores"].values()} == {3}
-    assert result["design"] == "3 splits, each tested on later rows than those it was trained on"
+    assert "3 splits, each tested on later rows than those it was trained on." in found.out
     assert len(fits) == len(tests) == 12  # four models
     for train, test in zip(fits, tests):
         assert "picked" not in train

@@ -10,7 +10,7 @@ import typer
 
 from lvq.cli import console
 from lvq.cli import options as given
-from lvq.cli.console import note, print_json, progress_bar, report_errors
+from lvq.cli.console import note, progress_bar, report_errors
 
 if TYPE_CHECKING:
     from lvq.reports import Report
@@ -161,7 +161,6 @@ def predict(
     header_row: given.HeaderRow = None,
     threads: given.Threads = None,
     force: given.Force = False,
-    json: given.Json = False,
     debug: given.Debug = False,
 ) -> None:
     """Predict the rows of a table of any length.
@@ -182,9 +181,6 @@ def predict(
                 model, table, out, keep=keep or (), probabilities=probabilities, reading=reading, force=force,
                 progress=lambda rows: progress("Rows predicted", rows, None),
             )  # fmt: skip
-        if json:
-            print_json({name: value for name, value in vars(result).items() if name != "frame"} | {"path": str(out)})
-            return
         _show_predictions(result)
 
 
@@ -244,7 +240,6 @@ def compare(
     threads: given.Threads = None,
     out: given.Ranking = None,
     force: given.Force = False,
-    json: given.Json = False,
     debug: given.Debug = False,
 ) -> None:
     """Compare models on a table by repeated cross-validation.
@@ -271,10 +266,6 @@ def compare(
             )  # fmt: skip
         if path is not None:
             write_table(path, [result.frame])
-        if json:
-            scores = {name: values.tolist() for name, values in result.scores.items()}
-            print_json(vars(result) | {"ranking": result.frame.to_dict("records"), "scores": scores})
-            return
         for text in result.notes:
             note(text)
         console.show_comparison(result)

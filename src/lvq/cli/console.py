@@ -8,7 +8,6 @@ Rules:
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 import warnings
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
     from lvq.reports import Report
     from lvq.reports.metrics import Fraction
-    from lvq.typing import JSONValue
     from lvq.workflow import Comparison, PredictResult
 
 MAX_FEATURES = 5  # features in a summary
@@ -57,11 +55,6 @@ def one_line(text: object) -> str:
 def note(text: object) -> None:
     """Print a note to standard error."""
     typer.echo(f"Note: {one_line(text)}", err=True)
-
-
-def print_json(result: dict[str, JSONValue]) -> None:
-    """Print the result as JSON."""
-    typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
 
 
 @contextmanager

@@ -111,5 +111,4 @@ Repeats = Annotated[int | None, _number("Repetitions with other folds. [default:
 Seed = Annotated[int, _number("Seed of all random numbers.", 0)]
 Threads = Annotated[int | None, _number("Number of threads, at most.", 1)]
 # all commands
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

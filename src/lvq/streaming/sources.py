@@ -167,21 +167,12 @@ def table_block(
 
 
 def _numbers(column: pa.Array | pa.ChunkedArray, name: str, row: Callable[[int], str]) -> np.ndarray:
-    """Values as numbers, NaN for missing ones; ValueError where they are none."""
-    from lvq.tables.header import is_number
-    from lvq.tables.values import kind_of, to_series
+    """Values as numbers, NaN for missing ones; TableError where they are none."""
+    from lvq.tables.values import as_numbers, to_series
 
-    found = to_series(column, as_number=True)
-    if kind_of(found) == "other":
-        raise ValueError(
-            f"{row(0)}: the column {name!r} holds values of type {column.type}, not numbers; leave it out."
-        )
-    if kind_of(found) == "text" and str(column.type) == "bool":
-        found = found.map({"True": 1.0, "False": 0.0}).astype(np.float64)
-    elif kind_of(found) == "text":
-        bad, text = next((place, text) for place, text in enumerate(found) if text is not None and not is_number(text))
-        raise ValueError(f"{row(bad)}: the column {name!r} holds {text!r}, not a number; correct or leave it out.")
-    return found.to_numpy(dtype=np.float64, na_value=np.nan)
+    column = column.cast("float64") if str(column.type) == "bool" else column
+    found = to_series(column, as_number=True).rename(name)
+    return as_numbers(found, "the stream", lambda place: row(place).replace(", row ", ":"))
 
 
 def _strings(labels: Labels) -> Labels:

@@ -16,7 +16,7 @@ import zlib
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
@@ -76,8 +76,6 @@ class Table:
         Whether columns of strings hold numbers where all of their values are.
     commas : bool
         Whether a comma in a number is a decimal comma.
-    state : tuple of int, optional
-        Size and time of the last change of a file.
     """
 
     path: Path
@@ -87,27 +85,18 @@ class Table:
     notes: tuple[str, ...] = ()
     untyped: bool = False
     commas: bool = False
-    state: tuple[int, int] | None = None
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
         """The rows of some columns, or of all that have a name, as Arrow tables or batches."""
         rows = 0
         try:
             for batch in self.read([name for name in self.names if name] if columns is None else list(columns)):
-                self._check_unchanged()  # the end of a CSV file that was cut looks like an end
                 rows += batch.num_rows
                 yield batch
         except READ_ERRORS as error:
-            self._check_unchanged()  # which tells more than an error of the format
             raise TableError(_unreadable(self.path, error)) from error
-        self._check_unchanged()
         if not rows:
             raise TableError(f"{self.path} has columns but no rows.")
-
-    def _check_unchanged(self) -> None:
-        if self.state is not None and _state(self.path) != self.state:
-            what = "changed" if self.path.exists() else "disappeared"
-            raise TableError(f"{self.path} {what} while it was read; start again with a file that stays as it is.")
 
     def parts(
         self, columns: Sequence[str], numbers: Collection[str], exact: Collection[str], marks: Marks
@@ -178,7 +167,7 @@ def open_table(table: str | Path | pd.DataFrame, how: Reading = AS_FOUND) -> Tab
         if not path.exists():
             raise TableError(no_such_file(path))
         try:
-            found = replace(_of_file(path, how), state=_state(path))
+            found = _of_file(path, how)
         except READ_ERRORS as error:
             raise TableError(_unreadable(path, error)) from error
     twice = sorted(name for name, count in Counter(found.names).items() if name and count > 1)
@@ -187,15 +176,6 @@ def open_table(table: str | Path | pd.DataFrame, how: Reading = AS_FOUND) -> Tab
     if not any(found.names):
         raise TableError(f"{found.path} has no column with a name; the first line must name the columns.")
     return found
-
-
-def _state(path: Path) -> tuple[int, int] | None:
-    """Size and time of the last change of a file."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_size, found.st_mtime_ns
 
 
 def _format(path: Path) -> str | None:

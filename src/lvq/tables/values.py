@@ -84,26 +84,21 @@ def cleaned(column: Column, marks: Sequence[str] = ()) -> Column:
     return pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed)
 
 
-def parsed(column: Column) -> Column | None:
-    """An Arrow column of texts as numbers; None where some are not."""
-    try:
-        return pc.cast(column, pa.float64())
-    except pa.ArrowInvalid:
-        return None
-
-
 #: Numbers of which some have a decimal comma; points between groups of three digits are allowed.
 _COMMAS = r"^[-+]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+)(,[0-9]+)?([eE][-+]?[0-9]+)?$"
 #: Codes that a number would change: of leading zeros, or of more digits than float64 has.
 _CODE = r"^[-+]?(0[0-9]|[0-9]{16})"
 
 
-def with_commas(column: Column) -> Column | None:
-    """An Arrow column of texts with decimal commas as numbers; None where it has none."""
-    has_commas = pc.any(pc.match_substring(column, ",")).as_py()
-    if not has_commas or not pc.all(pc.match_substring_regex(column, _COMMAS)).as_py():
+def _parsed(texts: Column, commas: bool) -> Column | None:
+    """An Arrow column of texts as numbers, perhaps with decimal commas; None where some are not."""
+    some = commas and pc.any(pc.match_substring(texts, ",")).as_py()
+    if some and pc.all(pc.match_substring_regex(texts, _COMMAS)).as_py():
+        texts = pc.replace_substring(pc.replace_substring(texts, ".", ""), ",", ".")
+    try:
+        return pc.cast(texts, pa.float64())
+    except pa.ArrowInvalid:
         return None
-    return parsed(pc.replace_substring(pc.replace_substring(column, ".", ""), ",", "."))
 
 
 def to_series(
@@ -131,8 +126,7 @@ def _of_texts(column: Column, as_number: bool, exact: bool, commas: bool, marks:
         texts = cleaned(pc.cast(column, pa.string()), marks)
     coded = exact and pc.any(pc.match_substring_regex(texts, _CODE)).as_py()
     if as_number and not coded:
-        numbers = parsed(texts)
-        numbers = with_commas(texts) if numbers is None and commas else numbers
+        numbers = _parsed(texts, commas)
         if numbers is not None:
             found = numbers.to_numpy(zero_copy_only=False).astype(np.float64)
             return pd.Series(found).mask(np.isin(found, [float(mark) for mark in marks if is_number(mark)]))
@@ -213,24 +207,26 @@ def as_numbers(
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     what = f"values of type {column.dtype}"
     if kind_of(column) == "text":
-        texts = pa.array(as_text(column), pa.string())
-        below = pc.fill_null(pc.starts_with(texts, "<"), False)
-        cut = pc.if_else(below, pc.utf8_slice_codeunits(texts, 1), texts) if limited else texts
-        numbers = parsed(cut)
-        numbers = with_commas(cut) if numbers is None and commas else numbers
-        if numbers is not None:
-            values = numbers.to_numpy(zero_copy_only=False).astype(np.float64)
-            return values / 2 ** np.asarray(below) if limited else values
-        is_wrong = [
-            text is not None and not (re.match(_COMMAS, text) if commas else is_number(text))
-            for text in cut.to_pylist()
-        ]
-        row = is_wrong.index(True)
-        what = f"{texts[row].as_py()!r} in row {row_number(row)}"
+        texts = as_text(column).tolist()
+        values = [np.nan if text is None else _number(text, limited, commas) for text in texts]
+        if None not in values:
+            return np.array(values, dtype=np.float64)
+        row = values.index(None)
+        what = f"{texts[row]!r} in row {row_number(row)}"
     raise TableError(
         f"The column {column.name!r} of {source} must hold numbers, but holds {what}; correct it, or leave the cell "
         "empty."
     )
+
+
+def _number(text: str, limited: bool, commas: bool) -> float | None:
+    """A string as a number, see `as_numbers`; None where it is none."""
+    if limited and text.startswith("<"):
+        limit = _number(text[1:], False, commas)
+        return None if limit is None else limit / 2
+    if commas and re.match(_COMMAS, text):
+        text = text.replace(".", "").replace(",", ".")
+    return float(text) if is_number(text) else None
 
 
 def as_text(column: pd.Series) -> np.ndarray:

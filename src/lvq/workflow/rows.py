@@ -53,7 +53,7 @@ class ModelColumns(NamedTuple):
     names: list[str]
     categories: dict[str, set[str]]
     gaps: set[str]
-    detection_limits: Sequence[str] = ()
+    detection_limits: list[str]
 
 
 def expected_columns(model: BaseEstimator) -> ModelColumns:
@@ -65,7 +65,7 @@ def expected_columns(model: BaseEstimator) -> ModelColumns:
     >>> from lvq import GLVQ
     >>> table = pd.DataFrame({"size": [1.0, 2.0, 1.5, 2.5]})
     >>> expected_columns(GLVQ().fit(table, ["a", "b", "a", "b"]))
-    ModelColumns(names=['size'], categories={}, gaps=set(), detection_limits=())
+    ModelColumns(names=['size'], categories={}, gaps=set(), detection_limits=[])
     """
     names = getattr(model, "feature_names_in_", None)
     if names is None:
@@ -73,18 +73,18 @@ def expected_columns(model: BaseEstimator) -> ModelColumns:
             "The model was fitted to an array without column names, so the columns of a table cannot be matched; fit "
             "it to a DataFrame, or with `lvq fit`."
         )
-    columns = ModelColumns([str(name) for name in names], {}, set())
+    columns = ModelColumns([str(name) for name in names], {}, set(), [])
     found = find_model(model)
     for block in [] if found is None else input_blocks(found)[0]:
         chosen = [columns.names[place] for place in block.columns]
-        if block.steps and adapter(block.steps[0]).encodes:
-            known = [set(map(str, categories)) for categories in block.steps[0].categories_]
-            columns.categories.update(zip(chosen, known))
-        elif block.steps and adapter(block.steps[0]).keeps == "values":
+        known = adapter(block.steps[0]) if block.steps else None
+        if known is not None and known.encodes:
+            categories = [set(map(str, values)) for values in block.steps[0].categories_]
+            columns.categories.update(zip(chosen, categories))
+        elif known is not None and known.keeps == "values":
             columns.gaps.update(chosen)
-    first = next(iter(found.steps), None) if found else None
-    if isinstance(first, TablePreprocessor):
-        columns = columns._replace(detection_limits=first.detection_limits)
+    if found is not None and found.steps and isinstance(found.steps[0], TablePreprocessor):
+        columns.detection_limits.extend(found.steps[0].detection_limits)
     if ignores_missing(model):
         columns.gaps.update(name for name in columns.names if name not in columns.categories)
     return columns
@@ -109,13 +109,8 @@ class RowPredictor:
     def check_columns(self, keep: Sequence[str] = (), target: str | None = None) -> list[str]:
         """Notes on the columns of the table; one error names all that are missing."""
         table, names = str(self.table.path), [name for name in self.table.names if name]
-        check_columns(names, [*keep, *([] if target is None else [target])], table)
-        missing = [name for name in self.columns.names if name not in names]
+        check_columns(names, [*keep, *([] if target is None else [target]), *self.columns.names], table)
         extra = [name for name in names if name not in {*self.columns.names, *keep, target}]
-        if missing:
-            found = f" It has {listed(extra)}, which the model does not use." if extra else ""
-            word = "a column" if len(missing) == 1 else f"{len(missing)} columns"
-            raise TableError(f"{table} lacks {word} that the model needs: {listed(missing)}.{found}")
         taken = [name for name in keep if name in (*COLUMNS, *self.probability_columns)]
         if taken:
             raise TableError(f"The column {listed(taken)} cannot be kept: the predictions have a column of that name.")
