@@ -28,7 +28,7 @@ from lvq.plots.effects import GREY, Effects
 from lvq.plots.evidence import AGAINST, FOR, with_value
 from lvq.plots.style import COLOURS, MARKERS, class_colours, percent, show_percent
 from lvq.reports.metrics import ClassCurves, Probabilities
-from lvq.reports.model import Certified, Curves, Importance
+from lvq.reports.model import Certified, Curves, Importance, Matrix
 from lvq.reports.rejection import Rejection
 from lvq.reports.samples import Explanation, Map
 from lvq.reports.summary import Report
@@ -48,6 +48,10 @@ THEME = {  # colours that are replaced by the page's variables
     TEXT: "var(--text)", "#000000": "var(--text)", MUTED: "var(--muted)", GREY: "var(--muted)", LINE: "var(--line)",
 }  # fmt: skip
 SIGNS = {FOR.lower(): "var(--positive)", AGAINST.lower(): "var(--negative)"}
+AXES = {
+    "false_alarms": "1 − specificity", "sensitivity": "Sensitivity", "recall": "Recall (sensitivity)",
+    "precision": "Precision (PPV)",
+}  # fmt: skip
 STYLE: Argument = {
     "svg.fonttype": "none",
     "font.size": 9.5,
@@ -69,12 +73,11 @@ def drawings(report: Report) -> dict[str, str]:
     if relevance is not None and curves is None:
         found["relevance"] = partial(_relevance, relevance), 0.7 + 0.19 * len(relevance.features), WIDTH
     if curves is not None:
-        found["prototypes"] = partial(_prototype_curves, curves, classes), 3.0, WIDTH
+        found["prototypes"] = partial(_prototype_curves, curves, report), 3.0, WIDTH
         if curves.importance is not None:
             found["relevance"] = partial(_importance_curve, curves), 3.0, WIDTH
-    matrix = curves.matrix if curves is not None else relevance.matrix if relevance is not None else None
-    if matrix is not None:
-        found["matrix"] = partial(_matrix, matrix.values, matrix.features), 4.2, WIDTH
+    if report.matrix is not None:
+        found["matrix"] = partial(_matrix, report.matrix), 4.2, WIDTH
     if report.effects is not None:
         for k in range(len(report.effects.columns)):
             found[f"effect{k}"] = partial(_effect, report.effects, k), 1.9, SMALL
@@ -85,8 +88,9 @@ def drawings(report: Report) -> dict[str, str]:
     if report.probabilities is not None:
         found["calibration"] = partial(_calibration, report.probabilities), 2.6, CARD
         if report.probabilities.curves:
-            found["roc"] = partial(_roc, report.probabilities.curves, classes), 2.6, CARD
-            found["precision"] = partial(_precision, report.probabilities.curves, classes), 2.6, CARD
+            by_class = partial(_by_threshold, report.probabilities.curves, classes)
+            found["roc"] = partial(by_class, ("false_alarms", "sensitivity")), 2.6, CARD
+            found["precision"] = partial(by_class, ("recall", "precision")), 2.6, CARD
     if report.certified.unavailable is None:
         found["certified"] = partial(_certified, report.certified), 2.4, WIDTH
     return {name: _svg(name, *parts) for name, parts in found.items()}
@@ -199,8 +203,8 @@ def _evidence(one: Explanation, report: Report, ax: Axes) -> None:
     display.ax_.set(xlabel="Log-odds", title="")
 
 
-def _matrix(values: list[list[float]], names: list[str], ax: Axes) -> None:
-    display = LambdaDisplay(matrix=values, feature_names=names, title="").plot(ax)
+def _matrix(matrix: Matrix, ax: Axes) -> None:
+    display = LambdaDisplay(matrix=matrix.values, feature_names=matrix.features, title="").plot(ax)
     display.colorbar_.remove()
     display.image_.set_cmap(signed_colours())
 
@@ -212,15 +216,15 @@ def _importance_curve(curves: Curves, ax: Axes) -> None:
     ).plot(ax, kind="line")  # fmt: skip
 
 
-def _prototype_curves(curves: Curves, classes: list[str], ax: Axes) -> None:
+def _prototype_curves(curves: Curves, report: Report, ax: Axes) -> None:
     """Prototypes as lines in the colours of their classes; the samples as a band."""
     ax.fill_between(range(len(curves.low)), curves.low, curves.high, color=MUTED, alpha=0.18, lw=0)
     display = PrototypeDisplay(
         values=curves.prototypes[:MAX_LINES],
         feature_names=curves.features,
-        prototype_names=curves.name[:MAX_LINES],
-        prototype_classes=curves.label[:MAX_LINES],
-        classes=classes,
+        prototype_names=report.map.prototypes.name[:MAX_LINES],
+        prototype_classes=report.map.prototypes.label[:MAX_LINES],
+        classes=report.data.classes,
     ).plot(ax, kind="line")
     display.legend_.remove()  # the page has its own
 
@@ -244,24 +248,14 @@ def _calibration(found: Probabilities, ax: Axes) -> None:
     _percentages(ax)
 
 
-def _roc(found: list[ClassCurves], classes: list[str], ax: Axes) -> None:
-    ax.plot([0, 1], [0, 1], color=MUTED, ls="--", lw=1)
-    for one, colour in zip(found, _colours(found, classes)):
-        ax.plot(one.false_alarms, one.sensitivity, color=colour, lw=1.5)
-    ax.set(xlabel="1 − specificity", ylabel="Sensitivity", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    _percentages(ax)
-
-
-def _precision(found: list[ClassCurves], classes: list[str], ax: Axes) -> None:
-    for one, colour in zip(found, _colours(found, classes)):
-        ax.plot(one.recall, one.precision, color=colour, lw=1.5)
-    ax.set(xlabel="Recall (sensitivity)", ylabel="Precision (PPV)", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    _percentages(ax)
-
-
-def _colours(found: list[ClassCurves], classes: list[str]) -> list[str]:
+def _by_threshold(found: list[ClassCurves], classes: list[str], names: tuple[str, str], ax: Axes) -> None:
+    """A line for each class in its colour: an attribute of its curves by another one."""
     colours = class_colours(len(classes))
-    return [colours[one.label] for one in found]
+    for one in found:
+        ax.plot(*(getattr(one, name) for name in names), color=colours[one.label], lw=1.5)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.set(**dict(zip(("xlabel", "ylabel"), map(AXES.get, names))))
+    _percentages(ax)
 
 
 def _certified(certified: Certified, ax: Axes) -> None:

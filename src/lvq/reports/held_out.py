@@ -97,6 +97,16 @@ class HeldOut:
         return self.predicted == self.y
 
     @property
+    def known_numbers(self) -> Floats:
+        """The numbers, with zeros in columns that have none."""
+        return np.where(np.isnan(self.numbers).all(axis=0), 0.0, self.numbers)
+
+    @property
+    def typical_range(self) -> Floats:
+        """The 1st and the 99th percentile of each column."""
+        return np.nanquantile(self.known_numbers, [0.01, 0.99], axis=0)
+
+    @property
     def prototype_labels(self) -> Codes:
         """Class of each prototype."""
         return self.order[self.columns.model.labels]

@@ -72,6 +72,7 @@ class Report:
     rejection: Rejection
     relevance: parts.Importance | None
     effects: Effects | None
+    matrix: parts.Matrix | None
     curves: parts.Curves | None
     map: Map
     prototypes: parts.Prototypes
@@ -157,6 +158,7 @@ class Report:
             model=card,
             relevance=parts.importance_of(columns, importances),
             effects=None if curves else parts.effects_on_page(held_out, importances),
+            matrix=parts.matrix_of(columns, ordered=curves is not None),
             curves=curves,
             prototypes=parts.prototypes_of(held_out, importances),
             certified=parts.certified_of(held_out, rows),
