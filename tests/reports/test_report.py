@@ -324,7 +324,7 @@ def test_log_odds_can_be_recomputed_from_the_page(tumours_in_words):
     classes, names = model.classes_.tolist(), report.data.classes
     logarithm = np.log(model.predict_proba(X.loc[[case.name for case in cases]]))
     for case, row in zip(cases, logarithm):
-        own, other = (row[classes.index(names[index])] for index in (case.predicted, case.rival_class))
+        own, other = (row[classes.index(name)] for name in (names[case.predicted], report.rival_class(case)))
         assert sum(line.evidence for line in case.features) + case.other_evidence == pytest.approx(own - other)
         assert case.log_odds == pytest.approx(own - other)
         assert [X.loc[case.name, line.name] for line in case.features] == [line.value for line in case.features]

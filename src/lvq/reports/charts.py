@@ -28,7 +28,7 @@ from lvq.plots.effects import GREY, Effects
 from lvq.plots.evidence import AGAINST, FOR, with_value
 from lvq.plots.style import COLOURS, MARKERS, class_colours, percent, show_percent
 from lvq.reports.metrics import ClassCurves, Probabilities
-from lvq.reports.model import Certified, Curves, Importance, Matrix
+from lvq.reports.model import Certified, Curves, Intervals, Matrix
 from lvq.reports.rejection import Rejection
 from lvq.reports.samples import Explanation, Map
 from lvq.reports.summary import Report
@@ -71,11 +71,12 @@ def drawings(report: Report) -> dict[str, str]:
         "curve": (partial(_curve, report.rejection, marked=report.coverage is not None), 2.2, WIDTH),
     }
     if relevance is not None and curves is None:
-        found["relevance"] = partial(_relevance, relevance), 0.7 + 0.19 * len(relevance.features), WIDTH
+        bars = partial(_relevance, relevance.values, relevance.features, relevance.intervals, "bar")
+        found["relevance"] = bars, 0.7 + 0.19 * len(relevance.features), WIDTH
     if curves is not None:
         found["prototypes"] = partial(_prototype_curves, curves, report), 3.0, WIDTH
         if curves.importance is not None:
-            found["relevance"] = partial(_importance_curve, curves), 3.0, WIDTH
+            found["relevance"] = partial(_relevance, curves.importance, curves.features, None, "line"), 3.0, WIDTH
     if report.matrix is not None:
         found["matrix"] = partial(_matrix, report.matrix), 4.2, WIDTH
     if report.effects is not None:
@@ -146,8 +147,8 @@ def _map(view: Map, ax: Axes) -> None:
         prototypes.set_gid(f"prototypes{code}")
     if display.errors_ is not None:
         display.errors_.set_gid("errors")
-    places = zip(view.prototypes.x, view.prototypes.y) if len(view.prototypes.x) <= MAX_NUMBERED else ()
-    for number, place in enumerate(places, start=1):
+    places = view.display.plane.prototypes
+    for number, place in enumerate(places if len(places) <= MAX_NUMBERED else (), start=1):
         ax.annotate(f"P{number}", place, (0, 7), textcoords="offset points", ha="center", weight="bold", zorder=5)
     first, second = (f"Axis {k} ({percent(explained)})" for k, explained in enumerate(view.display.plane.explained, 1))
     ax.set(title="", xticks=[], yticks=[], xlabel=first, ylabel=second)
@@ -169,16 +170,15 @@ def _curve(rejection: Rejection, ax: Axes, *, marked: bool) -> None:
 # -- how it decides ----------------------------------------------------------------------------------------------------
 
 
-def _relevance(relevance: Importance, ax: Axes) -> None:
-    """A bar for each of the most important features, with its interval."""
-    found = relevance.intervals
+def _relevance(values: list[float], names: list[str], found: Intervals | None, kind: str, ax: Axes) -> None:
+    """Bars with their intervals, or a line along features that have an order."""
     RelevanceDisplay(
-        relevances=relevance.values,
-        feature_names=relevance.features,
+        relevances=values,
+        feature_names=names,
         values="importance",
         intervals=None if found is None else [found.lower, found.upper],
         confidence=None if found is None else found.confidence,
-    ).plot(ax, max_features=None)
+    ).plot(ax, kind=kind, max_features=None)
 
 
 def _effect(effects: Effects, place: int, ax: Axes) -> None:
@@ -193,11 +193,11 @@ def _effect(effects: Effects, place: int, ax: Axes) -> None:
 def _evidence(one: Explanation, report: Report, ax: Axes) -> None:
     """The waterfall of an explained prediction."""
     display = EvidenceDisplay(
-        evidence=[line.evidence or 0.0 for line in one.features],
+        evidence=[line.evidence for line in one.features],
         feature_names=[with_value(line.name, line.value) for line in one.features],
         label=report.data.classes[one.predicted],
-        rival_label=report.data.classes[one.rival_class],
-        rest=one.other_evidence or 0.0,
+        rival_label=report.rival_class(one),
+        rest=one.other_evidence,
         n_rest=report.prototypes.n_features - len(one.features),
     ).plot(ax)
     display.ax_.set(xlabel="Log-odds", title="")
@@ -207,13 +207,6 @@ def _matrix(matrix: Matrix, ax: Axes) -> None:
     display = LambdaDisplay(matrix=matrix.values, feature_names=matrix.features, title="").plot(ax)
     display.colorbar_.remove()
     display.image_.set_cmap(signed_colours())
-
-
-def _importance_curve(curves: Curves, ax: Axes) -> None:
-    assert curves.importance is not None
-    RelevanceDisplay(
-        relevances=curves.importance, feature_names=curves.features, values="importance"
-    ).plot(ax, kind="line")  # fmt: skip
 
 
 def _prototype_curves(curves: Curves, report: Report, ax: Axes) -> None:
