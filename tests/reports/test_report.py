@@ -220,9 +220,8 @@ def test_ordered_features_are_curves():
     X = np.cumsum(rng.normal(size=(80, 40)), axis=1) + 3 * y[:, None]
     names = [f"{850 + 2 * k} nm" for k in range(40)]
     report = Report.of(make_pipeline(StandardScaler(), GMLVQ(random_state=0)).fit(X, y), X, y, feature_names=names)
-    assert report.curves.title == "nm"
-    assert report.curves.positions == [850.0 + 2 * k for k in range(40)]
-    assert np.shape(report.curves.matrix.values) == (40, 40)
+    assert report.curves.features == names
+    assert np.shape(report.matrix.values) == (40, 40)
     shuffled = Report.of(GMLVQ(random_state=0).fit(X, y), X, y, feature_names=[*names[::-1][:39], "1 nm x"])
     assert shuffled.curves is None
 
@@ -325,7 +324,7 @@ def test_log_odds_can_be_recomputed_from_the_page(tumours_in_words):
     classes, names = model.classes_.tolist(), report.data.classes
     logarithm = np.log(model.predict_proba(X.loc[[case.name for case in cases]]))
     for case, row in zip(cases, logarithm):
-        own, other = (row[classes.index(names[index])] for index in (case.predicted, case.rival_class))
+        own, other = (row[classes.index(name)] for name in (names[case.predicted], report.rival_class(case)))
         assert sum(line.evidence for line in case.features) + case.other_evidence == pytest.approx(own - other)
         assert case.log_odds == pytest.approx(own - other)
         assert [X.loc[case.name, line.name] for line in case.features] == [line.value for line in case.features]
@@ -363,4 +362,4 @@ def test_a_page_of_ordered_features_without_a_matrix(form, tmp_path):
     model = LVQClassifier(form=form, max_iter=5, calibration=None, random_state=0)
     found = lvq.report(make_pipeline(StandardScaler(), model).fit(X, y), X, y, tmp_path / "page.html")
     assert found.curves is not None
-    assert found.curves.matrix is None
+    assert found.matrix is None

@@ -28,7 +28,7 @@ from lvq.plots.effects import GREY, Effects
 from lvq.plots.evidence import AGAINST, FOR, with_value
 from lvq.plots.style import COLOURS, MARKERS, class_colours, percent, show_percent
 from lvq.reports.metrics import ClassCurves, Probabilities
-from lvq.reports.model import Certified, Curves, Importance
+from lvq.reports.model import Certified, Curves, Intervals, Matrix
 from lvq.reports.rejection import Rejection
 from lvq.reports.samples import Explanation, Map
 from lvq.reports.summary import Report
@@ -48,6 +48,10 @@ THEME = {  # colours that are replaced by the page's variables
     TEXT: "var(--text)", "#000000": "var(--text)", MUTED: "var(--muted)", GREY: "var(--muted)", LINE: "var(--line)",
 }  # fmt: skip
 SIGNS = {FOR.lower(): "var(--positive)", AGAINST.lower(): "var(--negative)"}
+AXES = {
+    "false_alarms": "1 − specificity", "sensitivity": "Sensitivity", "recall": "Recall (sensitivity)",
+    "precision": "Precision (PPV)",
+}  # fmt: skip
 STYLE: Argument = {
     "svg.fonttype": "none",
     "font.size": 9.5,
@@ -67,14 +71,14 @@ def drawings(report: Report) -> dict[str, str]:
         "curve": (partial(_curve, report.rejection, marked=report.coverage is not None), 2.2, WIDTH),
     }
     if relevance is not None and curves is None:
-        found["relevance"] = partial(_relevance, relevance), 0.7 + 0.19 * len(relevance.features), WIDTH
+        bars = partial(_relevance, relevance.values, relevance.features, relevance.intervals, "bar")
+        found["relevance"] = bars, 0.7 + 0.19 * len(relevance.features), WIDTH
     if curves is not None:
-        found["prototypes"] = partial(_prototype_curves, curves, classes), 3.0, WIDTH
+        found["prototypes"] = partial(_prototype_curves, curves, report), 3.0, WIDTH
         if curves.importance is not None:
-            found["relevance"] = partial(_importance_curve, curves), 3.0, WIDTH
-    matrix = curves.matrix if curves is not None else relevance.matrix if relevance is not None else None
-    if matrix is not None:
-        found["matrix"] = partial(_matrix, matrix.values, matrix.features), 4.2, WIDTH
+            found["relevance"] = partial(_relevance, curves.importance, curves.features, None, "line"), 3.0, WIDTH
+    if report.matrix is not None:
+        found["matrix"] = partial(_matrix, report.matrix), 4.2, WIDTH
     if report.effects is not None:
         for k in range(len(report.effects.columns)):
             found[f"effect{k}"] = partial(_effect, report.effects, k), 1.9, SMALL
@@ -85,8 +89,9 @@ def drawings(report: Report) -> dict[str, str]:
     if report.probabilities is not None:
         found["calibration"] = partial(_calibration, report.probabilities), 2.6, CARD
         if report.probabilities.curves:
-            found["roc"] = partial(_roc, report.probabilities.curves, classes), 2.6, CARD
-            found["precision"] = partial(_precision, report.probabilities.curves, classes), 2.6, CARD
+            by_class = partial(_by_threshold, report.probabilities.curves, classes)
+            found["roc"] = partial(by_class, ("false_alarms", "sensitivity")), 2.6, CARD
+            found["precision"] = partial(by_class, ("recall", "precision")), 2.6, CARD
     if report.certified.unavailable is None:
         found["certified"] = partial(_certified, report.certified), 2.4, WIDTH
     return {name: _svg(name, *parts) for name, parts in found.items()}
@@ -135,15 +140,15 @@ def signed_colours() -> Colormap:
 def _map(view: Map, ax: Axes) -> None:
     """Samples and prototypes over the predicted classes, the area of rejection hatched."""
     display = view.display.plot(ax)
-    if display.legend_ is not None:  # the page has its own
-        display.legend_.remove()
+    if display.legend_ is not None:
+        display.legend_.remove()  # the page has its own
     for code, (samples, prototypes) in enumerate(zip(display.samples_, display.prototypes_)):
         samples.set_gid(f"samples{code}")
         prototypes.set_gid(f"prototypes{code}")
     if display.errors_ is not None:
         display.errors_.set_gid("errors")
-    places = zip(view.prototypes.x, view.prototypes.y) if len(view.prototypes.x) <= MAX_NUMBERED else ()
-    for number, place in enumerate(places, start=1):
+    places = view.display.plane.prototypes
+    for number, place in enumerate(places if len(places) <= MAX_NUMBERED else (), start=1):
         ax.annotate(f"P{number}", place, (0, 7), textcoords="offset points", ha="center", weight="bold", zorder=5)
     first, second = (f"Axis {k} ({percent(explained)})" for k, explained in enumerate(view.display.plane.explained, 1))
     ax.set(title="", xticks=[], yticks=[], xlabel=first, ylabel=second)
@@ -165,16 +170,15 @@ def _curve(rejection: Rejection, ax: Axes, *, marked: bool) -> None:
 # -- how it decides ----------------------------------------------------------------------------------------------------
 
 
-def _relevance(relevance: Importance, ax: Axes) -> None:
-    """A bar for each of the most important features, with its interval."""
-    found = relevance.intervals
+def _relevance(values: list[float], names: list[str], found: Intervals | None, kind: str, ax: Axes) -> None:
+    """Bars with their intervals, or a line along features that have an order."""
     RelevanceDisplay(
-        relevances=relevance.values,
-        feature_names=relevance.features,
+        relevances=values,
+        feature_names=names,
         values="importance",
         intervals=None if found is None else [found.lower, found.upper],
         confidence=None if found is None else found.confidence,
-    ).plot(ax, max_features=None)
+    ).plot(ax, kind=kind, max_features=None)
 
 
 def _effect(effects: Effects, place: int, ax: Axes) -> None:
@@ -189,38 +193,31 @@ def _effect(effects: Effects, place: int, ax: Axes) -> None:
 def _evidence(one: Explanation, report: Report, ax: Axes) -> None:
     """The waterfall of an explained prediction."""
     display = EvidenceDisplay(
-        evidence=[line.evidence or 0.0 for line in one.features],
+        evidence=[line.evidence for line in one.features],
         feature_names=[with_value(line.name, line.value) for line in one.features],
         label=report.data.classes[one.predicted],
-        rival_label=report.data.classes[one.rival_class],
-        rest=one.other_evidence or 0.0,
+        rival_label=report.rival_class(one),
+        rest=one.other_evidence,
         n_rest=report.prototypes.n_features - len(one.features),
     ).plot(ax)
     display.ax_.set(xlabel="Log-odds", title="")
 
 
-def _matrix(values: list[list[float]], names: list[str], ax: Axes) -> None:
-    display = LambdaDisplay(matrix=values, feature_names=names, title="").plot(ax)
+def _matrix(matrix: Matrix, ax: Axes) -> None:
+    display = LambdaDisplay(matrix=matrix.values, feature_names=matrix.features, title="").plot(ax)
     display.colorbar_.remove()
     display.image_.set_cmap(signed_colours())
 
 
-def _importance_curve(curves: Curves, ax: Axes) -> None:
-    assert curves.importance is not None
-    RelevanceDisplay(
-        relevances=curves.importance, feature_names=curves.features, values="importance"
-    ).plot(ax, kind="line")  # fmt: skip
-
-
-def _prototype_curves(curves: Curves, classes: list[str], ax: Axes) -> None:
+def _prototype_curves(curves: Curves, report: Report, ax: Axes) -> None:
     """Prototypes as lines in the colours of their classes; the samples as a band."""
     ax.fill_between(range(len(curves.low)), curves.low, curves.high, color=MUTED, alpha=0.18, lw=0)
     display = PrototypeDisplay(
         values=curves.prototypes[:MAX_LINES],
         feature_names=curves.features,
-        prototype_names=curves.name[:MAX_LINES],
-        prototype_classes=curves.label[:MAX_LINES],
-        classes=classes,
+        prototype_names=report.map.prototypes.name[:MAX_LINES],
+        prototype_classes=report.map.prototypes.label[:MAX_LINES],
+        classes=report.data.classes,
     ).plot(ax, kind="line")
     display.legend_.remove()  # the page has its own
 
@@ -244,24 +241,14 @@ def _calibration(found: Probabilities, ax: Axes) -> None:
     _percentages(ax)
 
 
-def _roc(found: list[ClassCurves], classes: list[str], ax: Axes) -> None:
-    ax.plot([0, 1], [0, 1], color=MUTED, ls="--", lw=1)
-    for one, colour in zip(found, _colours(found, classes)):
-        ax.plot(one.false_alarms, one.sensitivity, color=colour, lw=1.5)
-    ax.set(xlabel="1 − specificity", ylabel="Sensitivity", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    _percentages(ax)
-
-
-def _precision(found: list[ClassCurves], classes: list[str], ax: Axes) -> None:
-    for one, colour in zip(found, _colours(found, classes)):
-        ax.plot(one.recall, one.precision, color=colour, lw=1.5)
-    ax.set(xlabel="Recall (sensitivity)", ylabel="Precision (PPV)", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    _percentages(ax)
-
-
-def _colours(found: list[ClassCurves], classes: list[str]) -> list[str]:
+def _by_threshold(found: list[ClassCurves], classes: list[str], names: tuple[str, str], ax: Axes) -> None:
+    """A line for each class in its colour: an attribute of its curves by another one."""
     colours = class_colours(len(classes))
-    return [colours[one.label] for one in found]
+    for one in found:
+        ax.plot(*(getattr(one, name) for name in names), color=colours[one.label], lw=1.5)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.set(**dict(zip(("xlabel", "ylabel"), map(AXES.get, names))))
+    _percentages(ax)
 
 
 def _certified(certified: Certified, ax: Axes) -> None:

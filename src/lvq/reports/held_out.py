@@ -38,7 +38,6 @@ class HeldOut:
     cells: Cells  # values in the columns that are shown
     numbers: Floats  # the same as numbers; NaN for categories and missing values
     names: list[int | str]
-    groups: np.ndarray | None
 
     @property
     def stays(self) -> tuple[str, ...]:
@@ -53,7 +52,6 @@ class HeldOut:
         X: MatrixLike,
         y: Labels,
         reason: np.ndarray | None,
-        groups: np.ndarray | None,
     ) -> Self:
         """Predict each sample once."""
         reject, by_cost = find_layer(model, RejectClassifier), find_layer(model, CostClassifier)
@@ -83,7 +81,6 @@ class HeldOut:
             cells=cells,
             numbers=as_numbers(cells),
             names=[name if isinstance(name, int) else str(name) for name in row_names(X, len(y)).tolist()],
-            groups=groups,
         )
 
     @property
@@ -95,6 +92,16 @@ class HeldOut:
     def correct(self) -> Bools:
         """Which predictions are correct."""
         return self.predicted == self.y
+
+    @property
+    def known_numbers(self) -> Floats:
+        """The numbers, with zeros in columns that have none."""
+        return np.where(np.isnan(self.numbers).all(axis=0), 0.0, self.numbers)
+
+    @property
+    def typical_range(self) -> Floats:
+        """The 1st and the 99th percentile of each column."""
+        return np.nanquantile(self.known_numbers, [0.01, 0.99], axis=0)
 
     @property
     def prototype_labels(self) -> Codes:

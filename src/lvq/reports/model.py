@@ -40,7 +40,7 @@ OUTSIDE = 1e-6  # of the range, that counts as outside
 MIN_ORDERED = 20
 MIN_CORRELATION = 0.8  # median over neighbouring features
 MAX_CURVE_POINTS = 400
-MAX_CELLS = 60  # of Lambda, in each direction
+MAX_ORDERED_FEATURES = 60  # in the heat map
 
 
 @dataclass(frozen=True)
@@ -175,8 +175,6 @@ class Importance:
     values: list[float]
     rest: float
     intervals: Intervals | None
-    n_model_features: int
-    matrix: Matrix | None
 
 
 def importances_of(held_out: HeldOut, X: MatrixLike, known: VariableImportances | None) -> VariableImportances | None:
@@ -198,8 +196,6 @@ def importance_of(columns: Columns, found: VariableImportances | None) -> Import
         values=found.importances[top].tolist(),
         rest=float(found.importances[found.order[MAX_FEATURES:]].sum()),
         intervals=_intervals(found, names, top) if len(found.resampled) else None,
-        n_model_features=columns.model.n_features,
-        matrix=None if columns.model.has_weights else _matrix(columns),
     )
 
 
@@ -210,9 +206,14 @@ def _intervals(found: VariableImportances, names: list[str], top: Codes) -> Inte
     )  # fmt: skip
 
 
-def _matrix(columns: Columns) -> Matrix:
+def matrix_of(columns: Columns, *, ordered: bool) -> Matrix | None:
+    """Lambda of the most relevant features, or of every few ones in their order; None where there is no matrix."""
+    if columns.model.relevance is None or columns.model.has_weights:
+        return None
     estimator, every = columns.found.estimator, feature_names(columns.estimator).tolist()
     shown = np.argsort(-relevance_profile(estimator), kind="stable")[:MAX_MATRIX_FEATURES]
+    if ordered:
+        shown = _spread(len(every), MAX_ORDERED_FEATURES)
     names = columns.all_names if len(columns.all_names) == len(every) else every
     matrix = lambda_matrix(estimator)
     return Matrix(
@@ -222,13 +223,17 @@ def _matrix(columns: Columns) -> Matrix:
     )
 
 
+def _spread(count: int, most: int) -> Codes:
+    """At most so many places of all, evenly spread."""
+    return np.unique(np.linspace(0, count - 1, min(most, count)).astype(np.intp))
+
+
 def effects_on_page(held_out: HeldOut, importances: VariableImportances | None) -> Effects | None:
     """Effects of the most relevant columns; None where log-odds are no differences of distances, and for pixels."""
     columns = held_out.columns
     if columns.model.log_odds_scale is None or not columns.in_units or columns.images() is not None:
         return None
-    low, high = np.nanquantile(_known(held_out.numbers), [0.01, 0.99], axis=0)
-    top = [k for k in _most_relevant(columns, low, high, importances) if k not in columns.dates]
+    top = [k for k in _most_relevant(held_out, importances) if k not in columns.dates]
     try:
         found = effects_of(columns.estimator, held_out.X, features=columns.places[top[:MAX_EFFECTS]].tolist())
     except ValueError:  # X is no table of rows of which others can be made
@@ -258,10 +263,8 @@ class Prototypes:
     values: list[list[JSONValue]]
     positions: list[list[float]]  # of a value between low and high, or the fraction of a category
     notes: list[list[str]]
-    details: list[list[str]]
-    low: list[JSONValue]
+    low: list[JSONValue]  # of the range of the samples; None for categories
     high: list[JSONValue]
-    n_categories: list[int | None]
     image_side: int | None
     images: list[list[float]] | None
     pixel_range: list[float] | None
@@ -275,12 +278,9 @@ def prototypes_of(held_out: HeldOut, importances: VariableImportances | None) ->
     n_won = np.bincount(held_out.winner, minlength=len(labels))
     shown = np.sort(np.argsort(-n_won, kind="stable")[:MAX_PROTOTYPES])
     shown = shown[np.argsort(labels[shown], kind="stable")].tolist()
-    known, nearest = _known(held_out.numbers), exemplars(held_out.model, held_out.X)
-    low, high = np.nanquantile(known, [0.01, 0.99], axis=0)
-    top = _most_relevant(columns, low, high, importances)[:MAX_VALUES]
-    similar = nearest.rows[shown, 0]
-    far = _beyond(columns, known)
-    images = columns.images()
+    top, (low, high) = _most_relevant(held_out, importances)[:MAX_VALUES], held_out.typical_range
+    similar = exemplars(held_out.model, held_out.X).rows[shown, 0]
+    far, images, numbers = _beyond(held_out), columns.images(), held_out.numbers
     order = [k for k in np.argsort(-far.max(axis=0), kind="stable") if far[:, k].max() > OUTSIDE]
     return Prototypes(
         n_prototypes=len(labels),
@@ -296,41 +296,32 @@ def prototypes_of(held_out: HeldOut, importances: VariableImportances | None) ->
         values=[[columns.prototype(j, k) for k in top] for j in shown],
         positions=[[round(columns.position(j, k, low[k], high[k]), 4) for k in top] for j in shown],
         notes=[[columns.table.notes[j][k] for k in top] for j in shown],
-        details=[[columns.table.details[j][k] for k in top] for j in shown],
         low=[None if columns.n_categories(k) else columns.shown(k, float(low[k])) for k in top],
         high=[None if columns.n_categories(k) else columns.shown(k, float(high[k])) for k in top],
-        n_categories=[columns.n_categories(k) for k in top],
         image_side=None if images is None else images[0],
         images=None if images is None else rounded(images[1][shown]),
-        pixel_range=None if images is None else rounded([float(known.min()), float(known.max())]),
+        pixel_range=None if images is None else rounded([np.nanmin(numbers), np.nanmax(numbers)]),
         outside=[columns.names[k] for k in order],
         n_outside=int((far > OUTSIDE).any(axis=1).sum()),
     )
 
 
-def _known(numbers: Floats) -> Floats:
-    """Numbers with zeros in columns that have none."""
-    return np.where(np.isnan(numbers).all(axis=0), 0.0, numbers)
-
-
-def _most_relevant(columns: Columns, low: Floats, high: Floats, importances: VariableImportances | None) -> list[int]:
+def _most_relevant(held_out: HeldOut, importances: VariableImportances | None) -> list[int]:
     """The most important columns; without importances those in which the prototypes differ most."""
+    columns, (low, high) = held_out.columns, held_out.typical_range
     if importances is not None and columns.in_units:
         size = importances.importances[columns.places]
     else:
-        values = columns.prototype_numbers()
-        size = np.ptp(np.nan_to_num(values), axis=0) / np.where(high > low, high - low, 1.0)
+        size = np.ptp(np.nan_to_num(columns.prototype_numbers()), axis=0) / np.where(high > low, high - low, 1.0)
     return np.argsort(-size, kind="stable")[:MAX_FEATURES].tolist()
 
 
-def _beyond(columns: Columns, numbers: Floats) -> Floats:
+def _beyond(held_out: HeldOut) -> Floats:
     """How far prototypes are outside the range of the samples, as a fraction of it; 0 for categories."""
-    values = columns.prototype_numbers() if columns.in_units else columns.model.prototypes.astype(np.float64)
+    values, numbers = held_out.columns.prototype_numbers(), held_out.known_numbers
     low, high = np.nanmin(numbers, axis=0), np.nanmax(numbers, axis=0)
-    beyond = np.nan_to_num(np.maximum(np.maximum(low - values, values - high), 0.0))
-    numeric = np.array([not columns.n_categories(k) for k in range(len(columns.names))])
-    usable = np.broadcast_to((high > low) & numeric & columns.in_units, beyond.shape)
-    return np.divide(beyond, high - low, out=np.zeros_like(beyond), where=usable)
+    beyond = np.maximum(np.maximum(low - values, values - high), 0.0) / np.where(high > low, high - low, np.inf)
+    return np.nan_to_num(beyond) * held_out.columns.in_units
 
 
 # -- features with an order --------------------------------------------------------------------------------------------
@@ -338,19 +329,13 @@ def _beyond(columns: Columns, numbers: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Curves:
-    """Importances, prototypes and Lambda along the axis of features that have an order, as those of spectra."""
+    """Importances and prototypes along the axis of features that have an order, as those of spectra."""
 
-    title: str
     features: list[str]
-    positions: list[float]
-    n_features: int
     importance: list[float] | None
     low: list[float]
     high: list[float]
     prototypes: list[list[float]]
-    label: list[int]
-    name: list[str]
-    matrix: Matrix | None
 
 
 def _neighbours_alike(values: Floats) -> bool:
@@ -367,36 +352,17 @@ def curves_of(held_out: HeldOut, importances: VariableImportances | None) -> Cur
         names = columns.all_names  # a step such as SNV keeps the order of the columns
     if len(names) < MIN_ORDERED or len(numbers) < 3 or columns.images() is not None:
         return None
-    axis = ordered_axis(names)
-    if axis is None or not _neighbours_alike(numbers):
+    if ordered_axis(names) is None or not _neighbours_alike(numbers):
         return None
-    kept = np.unique(np.linspace(0, len(names) - 1, min(MAX_CURVE_POINTS, len(names))).astype(np.intp))
-    low, high = np.nanquantile(numbers[:, kept], [0.01, 0.99], axis=0)
-    square = not columns.model.has_weights and columns.model.relevance is not None
-    square = square and columns.model.n_features == len(names)
+    kept, (low, high) = _spread(len(names), MAX_CURVE_POINTS), held_out.typical_range
     along = None if importances is None or len(importances.names) < len(names) else importances.importances
     return Curves(
-        title=axis.title,
         features=[names[k] for k in kept],
-        positions=rounded(np.array(axis.positions)[kept]),
-        n_features=len(names),
         importance=None if along is None else rounded(along[-len(names) :][kept]),
-        low=rounded(low),
-        high=rounded(high),
+        low=rounded(low[kept]),
+        high=rounded(high[kept]),
         prototypes=rounded(columns.prototype_numbers()[:, kept]),
-        label=held_out.prototype_labels.tolist(),
-        name=prototype_names(columns.found.estimator).tolist(),
-        matrix=_matrix_of_cells(columns, names) if square else None,
     )
-
-
-def _matrix_of_cells(columns: Columns, names: list[str]) -> Matrix:
-    """Mean entries of Lambda in cells of neighbouring features."""
-    matrix, cells = lambda_matrix(columns.found.estimator), np.array_split(np.arange(len(names)), MAX_CELLS)
-    cells = [cell for cell in cells if len(cell)]
-    means = [[matrix[np.ix_(rows, others)].mean() for others in cells] for rows in cells]
-    local = isinstance(columns.model.metric, LocalMetric)
-    return Matrix(local, [names[cell[0]] for cell in cells], rounded(np.array(means) / np.trace(matrix)))
 
 
 # -- robustness --------------------------------------------------------------------------------------------------------

@@ -42,10 +42,8 @@ class Points:
 
 @dataclass(frozen=True)
 class MapPrototypes:
-    """Prototypes on the map."""
+    """Classes and names of the prototypes."""
 
-    x: list[float]
-    y: list[float]
     label: list[int]
     name: list[str]
 
@@ -97,8 +95,6 @@ def map_of(held_out: HeldOut, rows: Codes, points: OperatingPoints) -> Map:
             contributions=_largest_contributions(held_out, explained, rows),
         ),
         prototypes=MapPrototypes(
-            x=rounded(view.prototypes[:, 0]),
-            y=rounded(view.prototypes[:, 1]),
             label=held_out.prototype_labels.tolist(),
             name=prototype_names(held_out.columns.found.estimator).tolist(),
         ),
@@ -127,23 +123,22 @@ def _largest_contributions(held_out: HeldOut, explained: Explained, rows: Codes)
 
 @dataclass(frozen=True)
 class FeatureLine:
-    """A column in an explanation: values of sample, winner and rival, its fraction of all contributions, and evidence.
-
-    The evidence are the log-odds of the column for the predicted class; None for models without.
-    """
+    """A column in an explanation: values of sample, winner and rival, and what speaks for the predicted class."""
 
     name: str
     value: JSONValue
     filled: JSONValue
     winner: JSONValue
     rival: JSONValue
-    contribution: float
-    evidence: float | None
+    evidence: float
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a sample got its class; the evidence of all features sums to the log-odds against the rival's class."""
+    """Why a sample got its class; the evidence of all features sums to the log-odds against the rival's class.
+
+    For models without log-odds, evidence is the fraction of all absolute contributions.
+    """
 
     name: int | str
     true: int
@@ -153,13 +148,9 @@ class Explanation:
     reason: str
     winner: int
     rival: int
-    winner_name: str
-    rival_name: str
-    rival_class: int
     log_odds: float | None
     features: list[FeatureLine]
-    other_features: float
-    other_evidence: float | None
+    other_evidence: float
     image: list[float] | None
     pixel_contributions: list[float] | None
 
@@ -199,19 +190,17 @@ def _typical(held_out: HeldOut) -> list[int]:
 
 def _explained(held_out: HeldOut, rows: Codes) -> list[Explanation]:
     columns, found = held_out.columns, held_out.explained(_safe_indexing(held_out.X, rows), rows)
-    (samples, filled), names = held_out.shown(rows), prototype_names(columns.found.estimator).tolist()
-    scale = columns.model.log_odds_scale
+    (samples, filled), scale = held_out.shown(rows), columns.model.log_odds_scale
     images, pixels = columns.images(held_out.numbers[rows]), columns.images(found.contributions)
     result = []
     for k, row in enumerate(rows.tolist()):
         parts, winner, rival = found.contributions[k], int(found.winner[k]), int(found.rival[k])
-        total = max(float(np.abs(parts).sum()), TINY)
+        evidence = parts / max(float(np.abs(parts).sum()), TINY) if scale is None else scale * parts
         top = np.argsort(-np.abs(parts), kind="stable")[:EXPLAINED_FEATURES].tolist()
         lines = [
             FeatureLine(
                 columns.names[f], samples[k][f], filled[k][f], columns.prototype_text(winner, f),
-                columns.prototype_text(rival, f), round(float(parts[f]) / total, 4),
-                None if scale is None else scale * float(parts[f]),
+                columns.prototype_text(rival, f), float(evidence[f]),
             )
             for f in top
         ]  # fmt: skip
@@ -225,13 +214,9 @@ def _explained(held_out: HeldOut, rows: Codes) -> list[Explanation]:
                 reason=str(held_out.reason[row]),
                 winner=winner,
                 rival=rival,
-                winner_name=names[winner],
-                rival_name=names[rival],
-                rival_class=int(held_out.prototype_labels[rival]),
-                log_odds=None if scale is None else scale * float(parts.sum()),
+                log_odds=None if scale is None else float(evidence.sum()),
                 features=lines,
-                other_features=round(float((parts.sum() - parts[top].sum()) / total), 4),
-                other_evidence=None if scale is None else scale * float(parts.sum() - parts[top].sum()),
+                other_evidence=float(evidence.sum() - evidence[top].sum()),
                 image=None if images is None else rounded(images[1][k]),
                 pixel_contributions=None if pixels is None else rounded(pixels[1][k] / _largest(pixels[1][k])),
             )

@@ -26,9 +26,9 @@ from lvq.reports.folds import Folds, cross_validated
 from lvq.reports.held_out import HeldOut, stratified
 from lvq.reports.metrics import Costs, Fraction, Metrics, Probabilities
 from lvq.reports.rejection import Rejection, operating_points, rejection_of
-from lvq.reports.samples import Explanations, Map, explanations_of, map_of
+from lvq.reports.samples import Explanation, Explanations, Map, explanations_of, map_of
 from lvq.reports.text import to_json
-from lvq.reports.verdict import Answer, limits_of, verdict_of
+from lvq.reports.verdict import Answer, verdict_of
 from lvq.typing import Argument, JSONValue, Labels, MatrixLike
 
 FORMAT = 9  # raised when a key of metrics.json changes its name or meaning
@@ -72,6 +72,7 @@ class Report:
     rejection: Rejection
     relevance: parts.Importance | None
     effects: Effects | None
+    matrix: parts.Matrix | None
     curves: parts.Curves | None
     map: Map
     prototypes: parts.Prototypes
@@ -93,15 +94,14 @@ class Report:
         """The guaranteed bound on the error rate; None without one."""
         return None if self.model.rejection is None else self.model.rejection.guarantee
 
+    def rival_class(self, one: Explanation) -> str:
+        """The class of the prototype against which a prediction is explained."""
+        return self.data.classes[self.map.prototypes.label[one.rival]]
+
     @property
     def verdict(self) -> list[Answer]:
         """Whether the model is of use, as sentences, each with whether its answer is good."""
         return verdict_of(self)
-
-    @property
-    def limits(self) -> list[str]:
-        """What the numbers do not show, as sentences."""
-        return limits_of(self)
 
     @classmethod
     def of(
@@ -144,12 +144,15 @@ class Report:
         if not len(given):
             raise ValueError("The report needs held-out samples, got none; give X and y of at least one sample.")
         columns = Columns(model, X, feature_names, context.dates)
-        held_out = HeldOut.of(model, columns, X, given, reason, context.groups)
+        held_out = HeldOut.of(model, columns, X, given, reason)
         importances = parts.importances_of(
             held_out, X if X_train is None else indexable(X_train)[0], context.importances
         )
         card, curves = parts.model_card(model, columns.found), parts.curves_of(held_out, importances)
-        rows = stratified(held_out.y, MAX_POINTS)
+        y, predicted, accepted, costs = held_out.y, held_out.predicted, held_out.accepted, held_out.costs
+        groups = None if context.groups is None else np.unique(context.groups, return_inverse=True)[1]
+        rejects, tempered = card.rejection is not None, columns.model.decision.temperature != 1
+        rows, table = stratified(y, MAX_POINTS), held_out.probabilities
         points = operating_points(held_out.certainty, held_out.reason, held_out.stays)
         return cls(
             name=card.kind if context.title is None else context.title,
@@ -157,6 +160,7 @@ class Report:
             model=card,
             relevance=parts.importance_of(columns, importances),
             effects=None if curves else parts.effects_on_page(held_out, importances),
+            matrix=parts.matrix_of(columns, ordered=curves is not None),
             curves=curves,
             prototypes=parts.prototypes_of(held_out, importances),
             certified=parts.certified_of(held_out, rows),
@@ -170,12 +174,16 @@ class Report:
             dates=list(context.dates),
             missing_marks=context.marks,
             versions=versions(),
-            **_results(held_out, rejects=card.rejection is not None),
+            metrics=scores.metrics_of(y, predicted, accepted, len(held_out.labels), table, groups),
+            coverage=scores.fraction_of(accepted, groups=groups) if rejects else None,
+            accepted_accuracy=scores.fraction_of(held_out.correct, accepted, groups) if rejects else None,
+            costs=None if costs is None else scores.costs_of_predictions(costs, y, predicted),
+            probabilities=None if table is None else scores.probabilities_of(table, y, is_calibrated=tempered),
         )
 
     def to_json(self) -> dict[str, JSONValue]:
         """The report in JSON types, the content of metrics.json; NaN and infinite values are None."""
-        return to_json(self) | {"verdict": [answer._asdict() for answer in self.verdict], "limits": self.limits}
+        return to_json(self) | {"verdict": [answer._asdict() for answer in self.verdict]}
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the report as one HTML page, which appears complete or not at all.
@@ -261,21 +269,6 @@ def _importances(model: BaseEstimator, X: MatrixLike, y: Labels) -> VariableImpo
     if need_model(model, "the report").model.relevance is None or len(y) > MAX_INTERVAL_ROWS:
         return None
     return variable_importances(model, X, y, n_resamples=N_RESAMPLES, random_state=0)
-
-
-def _results(held_out: HeldOut, *, rejects: bool) -> dict[str, Argument]:
-    """The parts of the report that are scores: of predictions, accepted predictions, costs and probabilities."""
-    y, predicted, costs, table = held_out.y, held_out.predicted, held_out.costs, held_out.probabilities
-    accepted, correct = held_out.accepted, held_out.correct
-    groups = None if held_out.groups is None else np.unique(held_out.groups, return_inverse=True)[1]
-    n_classes, tempered = len(held_out.labels), held_out.columns.model.decision.temperature != 1
-    return {
-        "metrics": scores.metrics_of(y, predicted, accepted, n_classes, table, groups),
-        "coverage": scores.fraction_of(accepted, groups=groups) if rejects else None,
-        "accepted_accuracy": scores.fraction_of(correct, accepted, groups) if rejects else None,
-        "costs": None if costs is None else scores.costs_of_predictions(costs, y, predicted),
-        "probabilities": None if table is None else scores.probabilities_of(table, y, is_calibrated=tempered),
-    }
 
 
 def versions() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What the numbers of a report mean, as sentences: its verdict, and its limits."""
+"""What the numbers of a report mean, as sentences."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def _against_constant(report: Report) -> Answer:
     """By the test, and where that does not show it by the folds."""
     metrics, data, folds = report.metrics, report.data, report.folds
     accuracy, name = metrics.accuracy, data.classes[metrics.most_frequent]
-    value, (low, _) = accuracy.value or 0.0, accuracy.interval or (0.0, 1.0)
-    found = f"it predicts {accuracy.count} of {counted(accuracy.total, 'test sample')} correctly ({percent(value)})"
+    low = accuracy.interval[0] if accuracy.interval is not None else 0.0
+    found = f"it predicts {accuracy.count} of {counted(accuracy.total, 'test sample')} correctly ({_rate(accuracy)})"
     constant = f"always predicting “{name}”, the most frequent class, would be correct for {percent(metrics.majority)}"
     if low > metrics.majority:
         return Answer(f"This model is useful: {found}; {constant}.", True)
@@ -54,7 +54,7 @@ def _against_constant(report: Report) -> Answer:
             text = f"The test alone does not show that this model is useful: {found}; {constant}."
             better = f"In cross-validation it is better by more than chance: {percent(folds.mean)}"
             return Answer(f"{text} {better} against {percent(baseline)}.", None)
-    if value <= metrics.majority:
+    if (accuracy.value or 0.0) <= metrics.majority:
         area = metrics.auc.interval if metrics.auc is not None else None
         ranks = area is not None and area[0] > 0.5
         more = " Its probabilities do rank samples, so another threshold may be of use." if ranks else ""
@@ -62,6 +62,12 @@ def _against_constant(report: Report) -> Answer:
     return Answer(
         f"It is not shown that this model is of any use: {found}; {constant}. The difference may be chance.", False
     )
+
+
+def _rate(found: Fraction) -> str:
+    if found.interval is None:
+        return percent(found.value)
+    return f"{percent(found.value)}, 95 % interval {percent(found.interval[0])} to {percent(found.interval[1])}"
 
 
 def _against_cheapest(costs: Costs, classes: list[str]) -> Answer:
@@ -119,10 +125,11 @@ def _rejection(report: Report) -> Answer:
 
 
 def _classes(report: Report) -> list[Answer]:
-    """Classes that are missed, and those that are mostly rejected."""
+    """Classes that are missed, those that are mostly rejected, and those with few samples."""
     pairs = list(zip(report.data.classes, report.metrics.by_class))
     missed = [f"“{name}” ({_counts(row.sensitivity)} found)" for name, row in pairs if _is_low(row.sensitivity)]
     rejected = [f"“{name}” ({_counts(row.coverage)} accepted)" for name, row in pairs if _is_low(row.coverage)]
+    few = [f"“{name}”" for name, row in pairs if row.sensitivity.total < MIN_CLASS_SAMPLES]
     found = [(row.sensitivity.value, name) for name, row in pairs if row.sensitivity.value is not None]
     answers = []
     if missed:
@@ -133,6 +140,9 @@ def _classes(report: Report) -> list[Answer]:
         answers.append(Answer(f"No class is missed: {worst}.", True))
     if rejected:
         answers.append(Answer(f"Most samples of these classes are rejected: {listed(rejected)}.", False))
+    if few:
+        text = f"These classes have fewer than {MIN_CLASS_SAMPLES} test samples, so their results are uncertain"
+        answers.append(Answer(f"{text}: {listed(few)}.", None))
     return answers
 
 
@@ -147,7 +157,7 @@ def _counts(found: Fraction) -> str:
 def _guarantee(report: Report) -> Answer:
     guarantee, majority = report.guarantee, report.metrics.majority
     if guarantee is None:
-        return Answer("No error rate is guaranteed; fit with max_error to request one.", None)
+        return Answer("No error rate is guaranteed for new samples; fit with max_error to request one.", None)
     weak = guarantee.requested is not None or guarantee.max_error >= 1 - majority
     return Answer(guarantee_sentence(guarantee, majority), not weak)
 
@@ -170,25 +180,3 @@ def guarantee_sentence(guarantee: Guarantee, majority: float | None = None) -> s
     if majority is not None and guarantee.max_error >= 1 - majority:
         text += f" Always predicting the most frequent class has an error rate of {percent(1 - majority)}."
     return text
-
-
-def limits_of(report: Report) -> list[str]:
-    """What the numbers do not show."""
-    data, rule = report.data, report.model.rejection
-    interval = report.metrics.accuracy.interval
-    sentences = []
-    if interval is not None:
-        groups = " It counts whole groups." if data.by_group else ""
-        ends = f"{percent(interval[0])} to {percent(interval[1])}"
-        sentences.append(
-            f"The accuracy was measured on {data.n_samples} samples: its 95 % interval is {ends}, for samples from the "
-            f"same source.{groups}"
-        )
-    small = [name for name, count in zip(data.classes, data.class_counts) if count < MIN_CLASS_SAMPLES]
-    if small:
-        few = f"Classes with fewer than {MIN_CLASS_SAMPLES} test samples: {listed(small)}."
-        sentences.append(f"{few} Their results are uncertain.")
-    if report.guarantee is None:
-        sentences.append("A threshold that is chosen on these test samples has no guarantee for other samples.")
-    sentences += [] if rule is None else rule.notes
-    return [*sentences, "Explanations show how the model computes a prediction, not what causes the classes to differ."]
