@@ -59,16 +59,15 @@ def inputs_of(found: FoundModel) -> Inputs:
 
 
 def _kind(step: Step, place: int) -> str:
-    encodes = adapter(step).encodes
-    values = np.asarray(step.categories_[place] if encodes else getattr(step, "statistics_", np.zeros(0)))
-    if values.dtype.kind in "OUS":
-        return "text"
-    return "integer" if encodes and values.dtype.kind in "iu" else "number"
+    if not adapter(step).encodes:  # a SimpleImputer holds numbers as objects too
+        statistics = getattr(step, "statistics_", np.zeros(place + 1))
+        return "text" if isinstance(statistics[place], str) else "number"
+    kind = step.categories_[place].dtype.kind
+    return "text" if kind in "OUS" else "integer" if kind in "iu" else "number"
 
 
 def name_inputs(graph: GraphProto, names: list[str]) -> None:
     """Set the names of the inputs, in their order; other values of the graph with such a name get another one.
-
     skl2onnx changes names that are not identifiers in C, such as "weight (kg)"; runtimes accept them.
     """
     inner = {name for node in graph.node for name in node.output} | {tensor.name for tensor in graph.initializer}
