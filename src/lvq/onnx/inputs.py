@@ -68,6 +68,7 @@ def _kind(step: Step, place: int) -> str:
 
 def name_inputs(graph: GraphProto, names: list[str]) -> None:
     """Set the names of the inputs, in their order; other values of the graph with such a name get another one.
+
     skl2onnx changes names that are not identifiers in C, such as "weight (kg)"; runtimes accept them.
     """
     inner = {name for node in graph.node for name in node.output} | {tensor.name for tensor in graph.initializer}
