@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lvq.rejection.curves import AccuracyRejectCurve
-from lvq.rejection.validation import FloatArray, IntArray, check_fraction
+from lvq.rejection.path import FloatArray, IntArray, check_fraction
 
 
 class AveragedCurve(NamedTuple):

@@ -212,6 +212,14 @@ def stored(tmp_path):
     return path, path.read_bytes()
 
 
+def test_compressed_arrays_are_refused(stored, tmp_path):
+    """A file of a megabyte could hold a gigabyte of zeros."""
+    with np.load(stored[0]) as file:
+        np.savez_compressed(tmp_path / "small.npz", **file)
+    with pytest.raises(ValueError, match=r"is not a file of .* or it is damaged: its arrays are compressed"):
+        PrototypeModel.load(tmp_path / "small.npz")
+
+
 def test_a_truncated_file_is_refused(stored):
     path, content = stored
     for length in range(0, len(content), 297):

@@ -113,6 +113,16 @@ def test_missing_numbers_and_texts(dtype, run):
     assert np.mean(found["accepted"] != model.accept(new)) < (1e-9 if dtype == "float64" else 0.05)
 
 
+def test_an_imputer_by_a_constant_takes_the_type_of_its_column(run):
+    X, y = incomplete(4)
+    X = X[["width", "bark", "age"]]
+    texts = make_pipeline(SimpleImputer(strategy="constant", fill_value="?"), OneHotEncoder(sparse_output=False))
+    steps = make_column_transformer((SimpleImputer(strategy="constant"), ["width", "age"]), (texts, ["bark"]))
+    model = make_pipeline(steps, GLVQ(random_state=0)).fit(X, y)
+    columns = {name: X[[name]].to_numpy(dtype=object if name == "bark" else float) for name in ("width", "age", "bark")}
+    assert_array_equal(run(to_onnx(model), columns)["label"], model.predict(X))
+
+
 # -- samples of equal certainty ----------------------------------------------------------------------------------------
 
 

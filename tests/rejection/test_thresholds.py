@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lvq.rejection import local_thresholds
+from lvq.rejection.path import check_samples
 from lvq.rejection.thresholds import METHODS, in_steps, staircase, step_of
-from lvq.rejection.validation import check_samples
 
 BEST_OF_TABLE_1 = [0, 3, 5, 10, 20, 23, 25, 26, 29, 31, 32, 35]
 

@@ -186,8 +186,9 @@ def save(model: "PrototypeModel", path: str | Path) -> None:
 def load(cls: type[Model], path: str | Path) -> Model:
     """Read a file of `save`."""
     try:
-        with zipfile.ZipFile(Path(path)):  # np.load would also read other kinds of files
-            pass
+        with zipfile.ZipFile(Path(path)) as archive:  # np.load would also read other kinds of files
+            if any(item.compress_type != zipfile.ZIP_STORED for item in archive.infolist()):
+                raise ValueError("its arrays are compressed, which can be a thousand times as large in memory")
         with np.load(Path(path), allow_pickle=False) as file:
             arrays = dict(file)
     except (FileNotFoundError, PermissionError, IsADirectoryError):

@@ -59,11 +59,11 @@ def inputs_of(found: FoundModel) -> Inputs:
 
 
 def _kind(step: Step, place: int) -> str:
-    encodes = adapter(step).encodes
-    values = np.asarray(step.categories_[place] if encodes else getattr(step, "statistics_", np.zeros(0)))
-    if values.dtype.kind in "OUS":
-        return "text"
-    return "integer" if encodes and values.dtype.kind in "iu" else "number"
+    if not adapter(step).encodes:  # a SimpleImputer holds numbers as objects too
+        statistics = getattr(step, "statistics_", np.zeros(place + 1))
+        return "text" if isinstance(statistics[place], str) else "number"
+    kind = step.categories_[place].dtype.kind
+    return "text" if kind in "OUS" else "integer" if kind in "iu" else "number"
 
 
 def name_inputs(graph: GraphProto, names: list[str]) -> None:

@@ -21,10 +21,9 @@ from sklearn.utils.validation import _check_method_params
 
 from lvq.rejection.coverage import coverage_point
 from lvq.rejection.guarantee import Guarantee, certify, too_few
-from lvq.rejection.path import OperatingPoint, ThresholdPath
+from lvq.rejection.path import BoolArray, FloatArray, IntArray, OperatingPoint, ThresholdPath, check_certainty
 from lvq.rejection.scores import Measure, NoneOfThese, Predictions, cells_of, certainty_of, mean_measure
 from lvq.rejection.thresholds import in_steps, local_thresholds, step_of
-from lvq.rejection.validation import BoolArray, FloatArray, IntArray, check_certainty
 from lvq.typing import Argument, CrossValidation, Fold, Labels, MatrixLike
 
 MIN_CELL_SIZE = 10  # cells with fewer calibration samples share a threshold

@@ -45,7 +45,7 @@ from lvq.rejection.calibration import (
     score,
 )
 from lvq.rejection.guarantee import Guarantee
-from lvq.rejection.path import OperatingPoint, ThresholdPath
+from lvq.rejection.path import BoolArray, FloatArray, OperatingPoint, ThresholdPath, check_fraction, positions
 from lvq.rejection.scores import (
     MEASURES,
     Measure,
@@ -59,7 +59,6 @@ from lvq.rejection.scores import (
     reason_of,
 )
 from lvq.rejection.thresholds import METHODS
-from lvq.rejection.validation import BoolArray, FloatArray, check_fraction, positions
 from lvq.typing import Argument, Label, Labels, MatrixLike, Seed
 
 TARGETS = ("min_coverage", "min_accuracy", "cost_ratio", "max_error")

@@ -14,8 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lvq.rejection.path import OperatingPoint, ThresholdPath
-from lvq.rejection.validation import BoolArray, FloatArray
+from lvq.rejection.path import BoolArray, FloatArray, OperatingPoint, ThresholdPath
 from lvq.typing import Labels
 
 NOTED = 0.02  # by how much the expected coverage is above the requested one where a note tells it

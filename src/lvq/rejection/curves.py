@@ -19,8 +19,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lvq.estimators.find_model import rejecting_layer
 from lvq.rejection.classifier import RejectClassifier
-from lvq.rejection.path import ThresholdPath
-from lvq.rejection.validation import FloatArray, check_certainty, check_flags, check_fraction, check_lengths
+from lvq.rejection.path import FloatArray, ThresholdPath, check_certainty, check_flags, check_fraction, check_lengths
 from lvq.typing import MatrixLike
 
 

@@ -26,15 +26,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincinv
 
-from lvq.rejection.path import OperatingPoint, ThresholdPath
-from lvq.rejection.validation import FloatArray, IntArray
+from lvq.rejection.path import FloatArray, IntArray, OperatingPoint, ThresholdPath
 
 FEWEST_EXPECTED = 45  # accepted testing samples where the tests start
 LARGEST = 1e300  # number of samples that is reported
-# "Not achievable" is reported only where so many errors have at most this probability at max_error,
-SIGNIFICANT = 0.05
-# and where there are at least this many times the samples needed without any error.
-SUFFICIENT_FACTOR = 3
+SUFFICIENT_FACTOR = 3  # times the samples needed without any error, from which "not achievable" is reported
 REMEDIES = "raise max_error, or use a better classifier or measure of certainty"
 
 
@@ -278,8 +274,8 @@ class GuaranteeError(ValueError):
 
     Attributes
     ----------
-    reason : {"too_few_samples", "error_rate", "order"}
-        More samples help; the error rate is too high; or the most certain samples are not the most accurate.
+    reason : {"too_few_samples", "error_rate"}
+        More samples may help; or the error rate is too high.
     samples_needed : int or None
         About how many samples are needed in all, where more would help.
     """
@@ -313,40 +309,32 @@ def explain_failure(tested: Tested, guarantee: Guarantee) -> GuaranteeError:
     It is based on the point with the lowest error rate among those that accept enough samples.
     """
     accepted, errors, n_testing = tested.accepted, tested.errors, tested.counts.n_samples
-    first = int(accepted[tested.points[0]])
-    most = int(accepted.max())
-    error = too_few(most, n_testing, guarantee)
+    error = too_few(int(accepted.max()), n_testing, guarantee)
     if error is not None:
         return error
     fewest = samples_needed(guarantee.max_error, guarantee.level)
     rate = np.where(accepted >= fewest, errors / np.maximum(accepted, 1), np.inf)
     best = int(np.lexsort((accepted, rate))[0])
     n_accepted, n_errors = int(accepted[best]), int(errors[best])
-    found = f"{n_errors} errors among {n_accepted} accepted testing samples ({rate[best]:.2%})"
-    failed = f"{guarantee} could not be shown with {n_testing} testing samples"
-    lowest = f"the lowest error rate of all thresholds that accept at least {fewest} testing samples is {found}"
+    lowest = (
+        f"the lowest error rate of all thresholds that accept at least {fewest} testing samples is {n_errors} errors "
+        f"among {n_accepted} accepted testing samples ({rate[best]:.2%})"
+    )
     below = rate[best] < guarantee.max_error
-    if not below and 1 - float(error_p_value(n_errors - 1, n_accepted, guarantee.max_error)) <= SIGNIFICANT:
-        if n_testing < SUFFICIENT_FACTOR * fewest:
-            message = f"{failed}: {lowest}, and so few do not show whether more certain ones are more accurate"
-            return _more_samples(message, SUFFICIENT_FACTOR * fewest, guarantee)
+    if not below and n_testing >= SUFFICIENT_FACTOR * fewest:
         return GuaranteeError(
             f"{guarantee} is not achievable with these samples: {lowest}. More of them help only if the rate falls "
             f"further for the most certain; otherwise {REMEDIES}.",
             "error_rate",
         )
-    passes = bool(error_p_value(n_errors, n_accepted, guarantee.max_error) <= guarantee.level)
-    if passes and n_accepted >= first >= fewest:
-        return GuaranteeError(
-            f"{guarantee} failed for the most certain samples, although others have {found}: the certainty does not "
-            "order the samples by accuracy; use another measure of certainty.",
-            "order",
-        )
     assumed = float(rate[best]) if below else guarantee.max_error / 2  # too few to decide whether it is below
-    needed = max(samples_needed(guarantee.max_error, guarantee.level, assumed), n_accepted + 1)
-    if passes:  # but not where the tests began, because too few were accepted there
-        needed = max(3 * fewest, n_accepted + 1)
-    message = f"{failed}: {lowest}; about {needed} accepted samples are enough if the true rate is {assumed:.2%}"
+    needed = max(
+        samples_needed(guarantee.max_error, guarantee.level, assumed), SUFFICIENT_FACTOR * fewest, n_accepted + 1
+    )
+    message = (
+        f"{guarantee} could not be shown with {n_testing} testing samples: {lowest}; about {needed} accepted samples "
+        f"are enough if the true rate is {assumed:.2%} and the most certain samples are the most accurate"
+    )
     return _more_samples(message, n_testing * needed / n_accepted, guarantee)
 
 

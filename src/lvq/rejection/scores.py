@@ -43,7 +43,7 @@ from lvq.model.metrics import SharedMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import require_complete, row_squares
 from lvq.model.scores import Nearest, class_distances, nearest, relative_similarity
-from lvq.rejection.validation import FloatArray, IntArray
+from lvq.rejection.path import FloatArray, IntArray
 from lvq.typing import Labels, MatrixLike
 
 # a user's own measure or cells: of a fitted estimator and samples, one value for each sample

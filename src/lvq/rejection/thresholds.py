@@ -23,8 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lvq.rejection.path import ThresholdPath
-from lvq.rejection.validation import BoolArray, FloatArray, IntArray, check_samples
+from lvq.rejection.path import BoolArray, FloatArray, IntArray, ThresholdPath, check_samples
 
 # Certainties are compared in steps of this fraction of their median: the last digits depend on how many rows are
 # predicted at once, and rows that are equal must be accepted or rejected together.
