@@ -96,7 +96,7 @@ def test_exact_ties_go_to_the_first(cls, kernel):
 @contextmanager
 def given_instead(given):
     """Every output of a model from given distances; that folded prototypes agree with distances has its own test."""
-    by_distances = lambda model, X, mapping=map: model.over_blocks(model.decide, X)  # noqa: E731
+    by_distances = lambda model, X: model.over_blocks(model.decide, X)  # noqa: E731
     with mock.patch.multiple(PrototypeModel, distances=given, predicted=by_distances):
         yield
 

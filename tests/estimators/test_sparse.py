@@ -24,10 +24,12 @@ from lvq import (
     LVQClassifier,
 )
 from lvq.estimators import specification, training
-from lvq.estimators.classifier import as_chosen
+from lvq.estimators.classifier import FORMS, TEXT_TOL, as_chosen
+from lvq.estimators.cross_fit import make_folds
 from lvq.model import importance
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix, Weights
+from lvq.model.samples import ArraySamples
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.online import Online
@@ -178,22 +180,33 @@ def texts():
     return sparse.csr_array(rng.poisson(rates[y]).astype(float)), np.array(["a", "b", "c"])[y]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_default_for_many_sparse_features(texts):
     """One prototype of each class in the plain metric; parameters stay as they are given."""
     X, y = texts
     model = LVQClassifier(random_state=0).fit(X[:180], y[:180])
-    plain = LVQClassifier(relevance=None, n_prototypes=1, kernel=None, solver="online", random_state=0)
+    plain = LVQClassifier(relevance=FORMS[0].relevance, n_prototypes=1, solver=LBFGS(tol=TEXT_TOL), random_state=0)
     plain.fit(X[:180], y[:180])
     np.testing.assert_array_equal(model.prototypes_, plain.prototypes_)
     np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
     assert model.score(X[180:], y[180:]) > 0.85
     assert model.get_params() == LVQClassifier(random_state=0).get_params()
     again = clone(model).set_params(warm_start=True, max_iter=2).fit(X, y)
-    assert type(again.fit(X, y).model_.metric).__name__ == "Euclidean"
+    assert again.fit(X, y).form_ == "plain"
     chosen = as_chosen(model).fit(X[:180], y[:180])
     np.testing.assert_array_equal(chosen.predict_proba(X), model.predict_proba(X))
     grouped = clone(model).fit(X, y, groups=np.arange(240) // 4)
     np.testing.assert_array_equal(grouped.prototypes_, clone(model).fit(X, y).prototypes_)
+
+
+def test_words_that_no_text_of_the_folds_has_change_nothing(texts):
+    X, y = texts
+    wider = sparse.hstack([sparse.csr_array((240, 500)), X, sparse.csr_array((240, 500))], format="csr")
+    one, other = (LVQClassifier(random_state=0).fit(rows, y) for rows in (X, wider))
+    np.testing.assert_array_equal(one.predict(X), other.predict(wider))
+    assert one.model_.decision.temperature == pytest.approx(other.model_.decision.temperature, rel=0.2)
+    samples = ArraySamples(wider, np.arange(240) % 3, np.full(240, 1.0))
+    assert make_folds(samples, np.arange(3)).narrow().samples.n_features == np.count_nonzero(X.sum(axis=0))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -205,7 +218,7 @@ def test_the_default_for_many_sparse_features(texts):
 def test_what_is_given_counts(given, texts):
     X, y = texts
     model = LVQClassifier(random_state=0, max_iter=2, calibration=None, **given).fit(X, y)
-    assert (model.model_.relevance is None) == (given.get("relevance") != "gradient")
+    assert (model.model_.relevance is None) == (given.get("relevance", "auto") is None)
     assert len(model.prototypes_) == (3 if "kernel" in given else 6)
     assert type(model.model_.link).__name__ == ("Cauchy" if "kernel" in given else "Identity")
     dense = LVQClassifier(random_state=0, max_iter=2, calibration=None).fit(X.toarray(), y)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lvq import GLVQ, GMLVQ, LVQ1, LVQ21
+from lvq import GLVQ, GMLVQ, LVQ1, LVQ21, LVQClassifier
 from lvq.model.relevance import Matrix
 from lvq.solvers.online import Online
 
@@ -34,6 +34,21 @@ def test_too_few_samples(init):
         model.fit(X, y)
     assert model.prototype_labels_.tolist() == ["few"] * 2 + ["many"] * 3
     assert model.score(X, y) == 1
+
+
+def test_warnings_name_the_line_of_the_call(data):
+    few = np.array([[0.0], [0.0], [1.0], [2.0]]), [0, 0, 1, 1]
+    calls = [
+        lambda: GLVQ(n_prototypes=2).fit(*few),
+        lambda: LVQClassifier(n_prototypes=2, relevance=None).fit(*few),
+        lambda: GLVQ(n_prototypes=2).partial_fit(*few, classes=[0, 1]),
+        lambda: GLVQ(max_iter=1).fit(*data),
+        lambda: LVQClassifier(relevance="matrix", max_iter=1, calibration=None).fit(*data),
+    ]
+    for call in calls:
+        with pytest.warns(UserWarning, match="Fewer prototypes|Increase max_iter") as caught:
+            call()
+        assert [warning.filename for warning in caught] == [__file__]
 
 
 @pytest.mark.thin(5)

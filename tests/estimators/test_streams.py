@@ -1,6 +1,7 @@
 """`partial_fit`: streams from scratch with `classes=`, batches without some classes, and classes first seen later."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 import lvq
-from lvq import GLVQ, GMLVQ, LGMLVQ, LVQ1, LVQ21, MCE, RSLVQ, LVQClassifier
+from lvq import GLVQ, GMLVQ, LGMLVQ, LVQ1, LVQ21, MCE, OLVQ1, RSLVQ, LVQClassifier
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix, Weights
 from lvq.solvers import online
@@ -406,3 +407,12 @@ def test_the_default_classifier_names_the_parameters_of_a_stream(params):
     for setting in named:
         model = LVQClassifier(**params, **setting)
         assert model.partial_fit(X, y, classes=[0, 1, 2]).score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("call", ["partial_fit", "fit"])
+def test_a_model_that_was_changed_by_hand_is_refused(call, data):
+    """Its statistics are of other prototypes, and the compiled loops check no bounds."""
+    model = OLVQ1(random_state=0, warm_start=True).fit(*data)
+    model.model_ = replace(model.model_, prototypes=model.prototypes_[:2], labels=model.model_.labels[:2])
+    with pytest.raises(ValueError, match=r"OLVQ1 has changed since it was fitted: it has statistics .*Call fit again"):
+        getattr(model, call)(*data)

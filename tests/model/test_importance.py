@@ -81,13 +81,14 @@ OUTPUTS = [(Identity(), {}), (Gaussian(3.0), {"xi": 2.0}), (Identity(), POSTERIO
 
 @pytest.mark.parametrize(("name", "number"), list(zip(METRICS, [0, 1, 2] * 2)))
 def test_importances_equal_their_definition(name, number, monkeypatch):
-    """Also in blocks of samples."""
+    """Also in blocks of samples and of features."""
     rng, X, weight = draw()
     link, decision = OUTPUTS[number]
     model = make_model(rng, X, name, link, **decision)
     if model.decision.by_posterior:  # the winner is of the predicted class there
         monkeypatch.setattr(PrototypeModel, "nearest", lambda self, D: (nearest(D, LABELS), None))
     monkeypatch.setattr("lvq.model.rows.BLOCK", 7 * 7)
+    monkeypatch.setattr(importance, "FEATURES", 2)
     found = explained_fractions(model, samples_of(X, weight))
     np.testing.assert_allclose(found, plain_fractions(model, X, weight), rtol=1e-6, atol=1e-9)
     shares = feature_importances(model, samples_of(X, weight))

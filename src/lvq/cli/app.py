@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -87,6 +87,7 @@ def fit(
     max_error: given.MaxError = None,
     confidence: given.Confidence = 0.95,
     coverage: given.Coverage = None,
+    title: given.Title = None,
     features: given.Features = None,
     drop: given.Drop = None,
     categorical: given.Categorical = None,
@@ -135,8 +136,10 @@ def fit(
                 max_error=max_error, confidence=confidence, coverage=coverage, test_size=test_size, folds=folds,
                 seed=seed, progress=progress,
             )  # fmt: skip
+            run = run if title is None else replace(run, report=replace(run.report, name=title))
             run.write(out, force=force)
         _show_run(run.report, f"{out}: model.lvq, report.html, metrics.json")
+        typer.echo("Next: open report.html in a browser; 'lvq predict' uses the model on new rows.")
 
 
 def _show_run(report: "Report", written: str) -> None:
@@ -239,6 +242,8 @@ def compare(
     header_row: given.HeaderRow = None,
     seed: given.Seed = 0,
     threads: given.Threads = None,
+    out: given.Ranking = None,
+    force: given.Force = False,
     json: given.Json = False,
     debug: given.Debug = False,
 ) -> None:
@@ -254,17 +259,21 @@ def compare(
         reading = header.Reading(encoding, sheet, header_row)
         target = _target(target, table[0], reading)
         from lvq import workflow
+        from lvq.tables.write import check_table_output, write_table
 
         options = _options(reading, features, drop, categorical, date, detection_limit, missing_mark)
+        path = None if out is None else check_table_output(out, force=force)
         chosen = {} if not model else {"models": model}
         with progress_bar() as progress, _threads(threads):
             result = workflow.compare(
                 table, target, group=group, time=time, prototypes=prototypes or (), others=others, folds=folds,
                 repeats=repeats, options=options, seed=seed, progress=progress, **chosen,
             )  # fmt: skip
+        if path is not None:
+            write_table(path, [result.frame])
         if json:
             scores = {name: values.tolist() for name, values in result.scores.items()}
-            print_json(vars(result) | {"ranking": [asdict(row) for row in result.ranking], "scores": scores})
+            print_json(vars(result) | {"ranking": result.frame.to_dict("records"), "scores": scores})
             return
         for text in result.notes:
             note(text)

@@ -32,7 +32,7 @@ from lvq.model.rows import is_tensor
 from lvq.model.samples import ArraySamples, filled, typical_variance
 from lvq.model.start_prototypes import on_sphere, prototypes_per_class, start_prototypes
 from lvq.solvers.lbfgs import LBFGS
-from lvq.solvers.state import Result, progress_lines, silent
+from lvq.solvers.state import Result, progress_lines, silent, state_problem
 from lvq.solvers.threads import product_threads, single_threaded_products
 from lvq.typing import Label
 
@@ -262,6 +262,12 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
     def _training(self) -> Training:
         """The fitted model as the start of further training, with a random state of its own."""
         model, width = self.model_, getattr(self.model_.link, "width", None)
+        problem = state_problem(self._state, model)
+        if problem:
+            raise ValueError(
+                f"A part of this {type(self).__name__} has changed since it was fitted: it has {problem}. Call fit "
+                "again, without a warm start."
+            )
         params = Params(model.prototypes, model.relevance, width)
         return Training(params, model.labels, model.link, self._state.copy())
 

@@ -82,15 +82,14 @@ def _fits(X: MatrixLike, estimator: BaseEstimator) -> bool:
         and len(X) > 0
         and X.shape[1] == estimator.n_features_in_
         and not hasattr(estimator, "feature_names_in_")
-        and _sum_of_squares(X) < rows.largest_value(X.dtype, X.shape[1]) ** 2
+        and _length(X.ravel(order="K")) < rows.largest_value(X.dtype, X.shape[1])
     )
 
 
-def _sum_of_squares(X: np.ndarray) -> float:
+def _length(numbers: np.ndarray) -> float:
     """NaN or infinite where a number is; one pass over the samples."""
-    flat = X.ravel(order="K")
     with np.errstate(over="ignore", invalid="ignore"):
-        return float(np.dot(flat, flat))
+        return float(np.dot(numbers, numbers)) ** 0.5
 
 
 def _validated(

@@ -32,6 +32,7 @@ from lvq.typing import Array
 
 DEGREE = 3  # of the curve
 OUTPUTS = 64  # classes, and prototypes, that count
+FEATURES = 2**12  # whose covariances are held at a time
 MOST = 2**24  # numbers of samples in memory, or of their outputs; of more a random part of the samples is used
 FEW, FEW_SPARSE = 500, 50  # samples that are used in any case; sparse ones become dense
 SMALLEST = 1e-8  # variance of a combination of powers, relative to theirs, that counts as zero
@@ -100,6 +101,10 @@ class Curve:
         X = wide(X)
         return namespace(X).tanh((X - like(self.mean, X)) * like(inverse, X))
 
+    def of_features(self, part: slice) -> "Curve":
+        """Those of some features."""
+        return replace(self, mean=self.mean[part], deviation=self.deviation[part])
+
 
 def fitted_curve(samples: ArraySamples, rows: int) -> Curve:
     """Mean and deviation of each feature."""
@@ -145,12 +150,13 @@ class _BlockMoments:
 
     curve: Curve
     outputs: Outputs
+    features: slice
 
     def __call__(self, block: Block) -> Moments:
         weight = as_numpy(wide(block.weight))
         values, pair = self.outputs.of(block.X)
         weighted = values * weight[:, None]
-        powers = feature_powers(self.curve, block.X, weight, weighted)
+        powers = feature_powers(self.curve, block.X[:, self.features], weight, weighted)
         pairs = self.outputs.pair_weights(pair, weight)
         return Moments(float(weight.sum()), *powers, weighted.sum(axis=0), values.T @ weighted, pairs)
 
@@ -204,9 +210,13 @@ def explained_fractions(model: PrototypeModel, samples: ArraySamples) -> np.ndar
     samples = _in_bounds(samples, model)
     rows = samples.block_rows(len(model.labels) + len(model.classes))
     curve, outputs = fitted_curve(samples, rows), Outputs.uncalibrated(model).most_frequent(samples, rows)
-    found = samples.reduce(_BlockMoments(curve, outputs), rows)
-    weighting = output_weighting(found.of_outputs(), found.pairs, len(outputs.classes))
-    return explained(*found.of_features(), weighting, curve.smallest)[0]
+    fractions = []
+    for begin in range(0, samples.n_features, FEATURES):
+        part = slice(begin, begin + FEATURES)
+        found = samples.reduce(_BlockMoments(curve.of_features(part), outputs, part), rows)
+        weighting = output_weighting(found.of_outputs(), found.pairs, len(outputs.classes))
+        fractions.append(explained(*found.of_features(), weighting, curve.smallest)[0])
+    return np.concatenate(fractions)
 
 
 def explained(

@@ -24,6 +24,7 @@ from scipy import sparse
 from lvq.model import rows
 from lvq.typing import Array
 
+MOST_APART = 1000  # prototypes from which the nearest other one is looked for
 DENSE = 2**19  # products up to which a dense matrix is faster than the overhead of a sparse one
 
 
@@ -88,6 +89,21 @@ def nearest_by_class(scores: Array, starts: np.ndarray) -> Array:
         parts = [scores[:, start : start + count] for start, count in zip(starts.tolist(), counts.tolist())]
         index = rows.namespace(scores).stack([rows.first_argmin(part) for part in parts], 1)
     return index + rows.beside(starts, scores)
+
+
+def mean_apart(metric: "Metric", W: np.ndarray, R: np.ndarray | None = None) -> float:
+    """Mean squared distance from a prototype to the nearest other one, of the first 1,000; 0 where there is no other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(mean_apart(Euclidean(), np.array([[0.0], [2.0], [3.0]])), 6)
+    2.0
+    """
+    D = np.array(metric.prepare(W, R).distances(W[:MOST_APART])[0], dtype=np.float64)
+    np.fill_diagonal(D, np.inf)
+    nearest = D.min(axis=1)
+    return float(nearest[np.isfinite(nearest)].mean()) if np.isfinite(nearest).any() else 0.0
 
 
 def fused_kernels(array: Array) -> ModuleType | None:

@@ -6,6 +6,7 @@ memory, `lvq.estimators.partitions` in the partitions of a dask collection.
 """
 
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
@@ -21,7 +22,9 @@ THINNED = 8192  # samples, about, from which units, centres and the features' va
 VARYING = 1e-24  # of the largest variance, below which a feature counts as constant
 
 Total = TypeVar("Total")
-Map = Callable[..., Iterable[Argument]]  # the built-in `map`, or one that works in parallel, in the same order
+Map = Callable[..., Iterable[Argument]]
+#: What goes over blocks: the built-in `map`, or one that works in parallel, in the same order; `block_threads` sets it.
+block_map: ContextVar[Map] = ContextVar("map over blocks of rows", default=map)
 
 
 class Block(NamedTuple):
@@ -79,10 +82,10 @@ class ArraySamples:
             return Block(self.X, self.y, self.weight)
         return self.take(np.sort(random_state.choice(self.n_samples, k, replace=False)))
 
-    def reduce(self, function: Callable[[Block], Total], rows: int, mapping: Map = map) -> Total:
-        """Sum of a function over blocks of at most `rows` samples, in a fixed order; `mapping` may work in parallel."""
+    def reduce(self, function: Callable[[Block], Total], rows: int) -> Total:
+        """Sum of a function over blocks of at most `rows` samples, in a fixed order."""
         blocks = (slice(begin, begin + rows) for begin in range(0, self.n_samples, rows))
-        return reduce(add, mapping(lambda part: function(self.take(part)), blocks))
+        return reduce(add, block_map.get()(lambda part: function(self.take(part)), blocks))
 
     def block_rows(self, columns: int = 0) -> int:
         """Rows of a block with so many numbers a row, at least those of the samples."""

@@ -10,7 +10,7 @@ import numpy as np
 from lvq.model.links import Part
 from lvq.model.objective import Params, Problem
 from lvq.model.rows import is_tensor, like, namespace
-from lvq.model.samples import ArraySamples, Map
+from lvq.model.samples import ArraySamples
 from lvq.solvers.state import Report, Result, StoppingRule, silent
 from lvq.typing import Array
 
@@ -21,7 +21,6 @@ DECAYS = (0.9, 0.999)  # of the running means of the gradient and of its square,
 EPSILON = 1e-8
 FIRST_SAMPLES = 400_000  # before L-BFGS: samples of all epochs, which are 10 to 20
 FIRST_RATE, FIRST_BATCHES = 0.02, 64  # and their first rate, and the number of batches of an epoch, at least
-FIRST_PROTOTYPES = 32  # for each sample of a batch, at most: each step moves all of them
 GPU_BATCHES, GPU_EPOCHS = 16, 20  # of tensors: on a GPU a step takes a millisecond up to some 10,000 samples
 
 
@@ -62,7 +61,6 @@ def train(
     settings: Adam,
     random_state: np.random.RandomState,
     report: Report = silent,
-    mapping: Map = map,
 ) -> Result:
     """Run up to `max_iter` epochs.
 
@@ -82,8 +80,6 @@ def train(
         For the order of the samples.
     report : callable
         Called with the number of epochs done and the objective.
-    mapping : callable
-        A `map` over the blocks of a batch, which may work in parallel.
     """
     free = problem.free(params)
     means = RunningMeans(free)
@@ -97,7 +93,7 @@ def train(
             done = len(history) + batch / batches
             rate = settings.learning_rate * _decay(settings.schedule, done, max_iter)
             part = _take(samples, order[batch::batches], free.prototypes)
-            value, gradient = problem.value_and_gradient(free, part, mapping)
+            value, gradient = problem.value_and_gradient(free, part)
             free = means.step(free, gradient, rate)
             total = total + value
         history.append(float(total) / batches)
@@ -107,20 +103,19 @@ def train(
 
 
 def first_epochs(
-    problem: Problem, params: Params, samples: ArraySamples, max_iter: int, report: Report = silent, mapping: Map = map
+    problem: Problem, params: Params, samples: ArraySamples, max_iter: int, report: Report = silent
 ) -> Result:
     """Some epochs that come before another solver, whose steps are rough.
 
     The order of the samples is the same in every call, so that the result is a function of the data.
     """
     if not is_tensor(samples.X):
-        most = max(512, len(params.prototypes) // FIRST_PROTOTYPES)
-        batch = min(max(samples.n_samples // FIRST_BATCHES, 64), most)
+        batch = min(max(samples.n_samples // FIRST_BATCHES, 64), 512)
         epochs = min(max(FIRST_SAMPLES // samples.n_samples, 10), 20)
     else:
         batch, epochs = -(-samples.n_samples // GPU_BATCHES), GPU_EPOCHS
     settings = Adam(learning_rate=FIRST_RATE, batch_size=batch)
-    return train(problem, params, samples, min(epochs, max_iter), settings, np.random.RandomState(0), report, mapping)
+    return train(problem, params, samples, min(epochs, max_iter), settings, np.random.RandomState(0), report)
 
 
 class RunningMeans:
@@ -167,7 +162,7 @@ def _decay(schedule: str, epochs: float, total: int) -> float:
 
 def _take(samples: ArraySamples, rows: Array, prototypes: Array) -> ArraySamples:
     """Some samples in the prototypes' type; weights are scaled so that their weighted sum estimates the whole mean."""
-    X, y, weight = samples.take(rows)
+    X, y, weight = samples.take(np.sort(rows) if isinstance(rows, np.ndarray) else rows)  # memory is read in order
     return ArraySamples(like(X, prototypes), y, like(weight * (samples.n_samples / rows.shape[0]), prototypes))
 
 
