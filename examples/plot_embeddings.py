@@ -16,7 +16,8 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from lvq import LVQClassifier, RejectClassifier, nearest_cases
+from lvq import LVQClassifier, RejectClassifier
+from lvq.inspection import nearest_cases
 from lvq.plots.style import class_colours
 
 SHOTS = 10

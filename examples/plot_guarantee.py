@@ -14,8 +14,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GuaranteeError, LVQClassifier, RejectClassifier
+from lvq import LVQClassifier, RejectClassifier
 from lvq.plots import ProjectionDisplay
+from lvq.rejection import GuaranteeError
 
 MAX_ERROR = 0.05
 data = load_breast_cancer()

@@ -61,10 +61,6 @@ def test_packages_are_attributes_without_an_import():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_all_has_no_name_twice():
-    assert len(lvq.__all__) == len(set(lvq.__all__))
-
-
 def test_star_import_gives_the_public_names():
     namespace = {}
     exec("from lvq import *", namespace)
@@ -215,11 +211,6 @@ def test_show_versions(capsys):
     assert shown == versions()
     assert shown["lvq"] == metadata.version("lvq")
     assert shown["numpy"] == np.__version__
-
-
-def test_versions_of_what_is_not_installed(monkeypatch):
-    monkeypatch.setattr("lvq.versions.PACKAGES", ("numpy", "no-such-package"))
-    assert versions()["no-such-package"] == "not installed"
 
 
 @pytest.mark.parametrize(("name", "module"), [*lvq._ELSEWHERE.items(), ("RelevanceDisplay", "plots")])

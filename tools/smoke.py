@@ -63,9 +63,9 @@ def onnx(folder: Path) -> None:
     """A graph that onnx accepts."""
     import onnx
 
-    import lvq
+    from lvq.onnx import to_onnx
 
-    onnx.checker.check_model(lvq.to_onnx(_model()))
+    onnx.checker.check_model(to_onnx(_model()))
 
 
 def dask(folder: Path) -> None:

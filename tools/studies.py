@@ -134,6 +134,9 @@ def command(program: str, *arguments: str) -> None:
     """Run `lvq`, in this process, or `head -NUMBER FILE`."""
     if program == "head":
         count, file = arguments
+        if not Path(file).exists():  # an earlier command has failed
+            print(f"FileNotFoundError: {file}")
+            return
         with open(file, encoding="utf-8") as lines:
             print(*(line.rstrip("\n") for line, _ in zip(lines, range(-int(count)))), sep="\n")
     elif program == "lvq":

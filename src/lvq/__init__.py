@@ -16,12 +16,11 @@ if _TYPE_CHECKING:
     from lvq.estimators.kohonen import LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ
     from lvq.estimators.search import LVQClassifierCV
     from lvq.inspection.certify import certified_radius
-    from lvq.inspection.exemplars import exemplars, nearest_cases
+    from lvq.inspection.exemplars import exemplars
     from lvq.inspection.explain import explain
     from lvq.inspection.importance import variable_importances
-    from lvq.onnx import to_onnx
     from lvq.persistence import load, save
-    from lvq.rejection import GuaranteeError, RejectClassifier
+    from lvq.rejection import RejectClassifier
     from lvq.reports import report
     from lvq.streaming.fit_batches import fit_batches
     from lvq.versions import show_versions
@@ -30,14 +29,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "GLVQ", "GMLVQ", "GRLVQ", "LGMLVQ", "LOGM", "LVQ1", "LVQ3", "LVQ21", "MCE", "OLVQ1", "RLVQ", "RSLVQ", "SNPC",
-    "GuaranteeError", "LVQClassifier", "LVQClassifierCV", "RejectClassifier", "certified_radius", "counterfactual",
-    "exemplars", "explain", "fit_batches", "load", "nearest_cases", "report", "save", "show_versions",
-    "to_onnx", "variable_importances",
+    "LVQClassifier", "LVQClassifierCV", "RejectClassifier", "certified_radius", "counterfactual", "exemplars",
+    "explain", "fit_batches", "load", "report", "save", "show_versions", "variable_importances",
 ]  # fmt: skip
 
 # Module of each name: the same as the imports above, which are only for type checkers; a test compares the two.
 _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.items()} | {
-    "GuaranteeError": "rejection",
     "RejectClassifier": "rejection",
     "certified_radius": "inspection.certify",
     "counterfactual": "counterfactuals",
@@ -45,17 +42,16 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "explain": "inspection.explain",
     "fit_batches": "streaming.fit_batches",
     "load": "persistence",
-    "nearest_cases": "inspection.exemplars",
     "report": "reports",
     "save": "persistence",
     "show_versions": "versions",
-    "to_onnx": "onnx",
     "variable_importances": "inspection.importance",
 }
 # Public names outside of this module, for the hint of an AttributeError.
 _ELSEWHERE = {
     "CostClassifier": "rejection",
     "Exemplars": "inspection",
+    "GuaranteeError": "rejection",
     "LoadError": "persistence",
     "MODELS": "estimators.registry",
     "NearestCases": "inspection",
@@ -66,6 +62,8 @@ _ELSEWHERE = {
     "StandardNormalVariate": "preprocessing",
     "VariableImportances": "inspection",
     "certified_accuracy": "inspection",
+    "nearest_cases": "inspection",
+    "to_onnx": "onnx",
 }
 _PACKAGES = (
     "counterfactuals", "estimators", "inspection", "model", "onnx", "persistence",

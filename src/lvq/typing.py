@@ -1,7 +1,8 @@
 """Types that many signatures share.
 
 The first have no narrower true type: each is `Any` with a name, and the line below it says why. Elsewhere in the
-package `Any` needs a reason on its line; a test follows this. The others are unions of what a parameter accepts.
+package `Any` needs a reason on its line, which ruff follows in signatures. The others are unions of what a parameter
+accepts.
 """
 
 from collections.abc import Iterable

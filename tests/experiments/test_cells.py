@@ -48,14 +48,3 @@ def test_threads_do_not_mix_their_lines(store):
     found = store.read()
     assert len(found) == 80
     assert all(result["long"] == [cell.run] * 500 for cell, result in found.items())
-
-
-def test_two_runs_cannot_write_one_file(store):
-    pytest.importorskip("fcntl")
-    store.claim()
-    with pytest.raises(RuntimeError, match="another run writes to"):
-        Store(store.path).claim()
-    store.close()
-    second = Store(store.path)
-    second.claim()
-    second.close()

@@ -101,11 +101,3 @@ def test_signed_ranks_of_the_published_means_are_those_of_the_paper():
         assert ours == theirs == pytest.approx(printed, abs=tolerance)
         assert published == printed
     assert jin._signed_ranks({}) == []
-
-
-def test_figures_are_drawn(tmp_path):
-    pytest.importorskip("matplotlib")
-    found = {Cell("figure-2", "usps", name): {"margins": [1.0, 2.0]} for name in jin.MARGIN_METHODS}
-    drawn = jin.figures(found, tmp_path)
-    assert [path.name for path in drawn] == ["jin-figure-1.png", "jin-figure-2.png"]
-    assert all(path.stat().st_size > 5000 for path in drawn)

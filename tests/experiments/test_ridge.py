@@ -35,18 +35,6 @@ def test_a_start_on_the_whole_set_has_a_note_in_place_of_a_verdict():
     assert all(row.verdict == "" and row.note.endswith(": reproduced") for row in rows)
 
 
-def test_runs_are_folds_of_all_trials():
-    runs = {(row.setting, row.n_runs, row.paper_runs) for row in ridge.rows(made_up()) if row.table == "table-2"}
-    assert runs == {
-        ("random-1-epoch", 200, 200),
-        ("random-300-epochs", 50, 50),
-        ("kmeans-1-epoch", 200, 200),
-        ("kmeans-300-epochs", 50, 50),
-        ("kmeans-1-epoch" + ridge.WHOLE_SET, 200, 200),
-        ("kmeans-300-epochs" + ridge.WHOLE_SET, 50, 50),
-    }
-
-
 @pytest.mark.parametrize("n_samples", [47, 90, 150, 351])
 def test_folds_are_tenths_of_a_random_order(n_samples):
     pairs = list(ridge.folds(n_samples, run=3))

@@ -121,19 +121,6 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(tmp_path):
     assert result(tmp_path)["cells"] == {"finished": 10, "all": 10}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals differ there")
-def test_an_interrupt_leaves_complete_cells_and_their_results(tmp_path):
-    store = Store(tmp_path / "out" / "toy.cells.jsonl")
-    process = start_toy(tmp_path, seconds=0.4)
-    wait_for_cells(process, store, at_least=2)
-    process.send_signal(signal.SIGINT)
-    printed_text, _ = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "finished cells are kept" in printed_text
-    assert 2 <= result(tmp_path)["cells"]["finished"] < 10
-    assert store.path.read_bytes().endswith(b"\n")
-
-
 def test_short_rows_must_be_explained(toy, tmp_path, monkeypatch, capsys):
     runner.run("toy", toy, out=tmp_path / "out")
     monkeypatch.setattr(reproduction, "PAPERS", ("toy",))

@@ -9,7 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from lvq import GLVQ, GMLVQ, LGMLVQ, RejectClassifier, exemplars, explain, nearest_cases
+from lvq import GLVQ, GMLVQ, LGMLVQ, RejectClassifier, exemplars, explain
+from lvq.inspection import nearest_cases
 from lvq.rejection import CostClassifier
 
 QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}

@@ -32,7 +32,6 @@ from lvq import (
     certified_radius,
     counterfactual,
     explain,
-    to_onnx,
     variable_importances,
 )
 from lvq.estimators.find_model import find_model, need_model
@@ -46,6 +45,7 @@ from lvq.inspection.columns import (
 )
 from lvq.inspection.steps import input_map
 from lvq.model.relevance import Matrix
+from lvq.onnx import to_onnx
 from lvq.preprocessing import NuisanceRemoval, SavitzkyGolay, StandardNormalVariate
 from lvq.solvers.lbfgs import LBFGS
 

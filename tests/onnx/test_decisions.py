@@ -1,4 +1,4 @@
-"""Costs of mistakes, missing values and samples of equal certainty in the graph, compared with the library."""
+"""Costs of mistakes, and samples of equal certainty in the graph, compared with the library."""
 
 import numpy as np
 import pandas as pd
@@ -67,55 +67,11 @@ def test_a_reject_classifier_inside_is_refused(data):
         to_onnx(model)
 
 
-# -- missing values ----------------------------------------------------------------------------------------------------
-
-
-def incomplete(seed, n_samples=300):
-    """Three numbers with missing values, one of them often, and a text."""
-    rng = np.random.default_rng(seed)
-    y = np.where(rng.random(n_samples) < 0.5, "ash", "birch")
-    numbers = rng.normal(size=(n_samples, 3)) + (y == "ash")[:, None]
-    numbers[rng.random(numbers.shape) < [0.1, 0.3, 0.6]] = np.nan
-    texts = np.where(rng.random(n_samples) < 0.2, "(missing)", np.where(y == "ash", "rough", "smooth"))
-    return pd.DataFrame({"width": numbers[:, 0], "bark": texts, "height": numbers[:, 1], "age": numbers[:, 2]}), y
-
-
-@pytest.mark.parametrize(("options", "dtype"), [({}, "float64"), ({"measure": "distance"}, "float32")])
-def test_missing_numbers(options, dtype, run):
-    X, y = incomplete(0)
-    numbers = X.drop(columns="bark").to_numpy()
-    model = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler(), GLVQ(random_state=0))
-    model = RejectClassifier(model, min_coverage=0.8, **options).fit(numbers, y)
-    new = incomplete(1)[0].drop(columns="bark").to_numpy()
-    found = run(to_onnx(model, dtype=dtype), new.astype(dtype))
-    assert_array_equal(found["label"], model.predict(new))
-    digits = 1e-9 if dtype == "float64" else 1e-3
-    assert_allclose(found["certainty"], model.certainty(new), rtol=digits, atol=digits)
-    assert np.mean(found["accepted"] != model.accept(new)) <= (0 if dtype == "float64" else 0.03)
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_missing_numbers_and_texts(dtype, run):
-    X, y = incomplete(2)
-    steps = make_column_transformer(
-        (make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), ["width", "height"]),
-        (OneHotEncoder(sparse_output=False, handle_unknown="ignore"), ["bark"]),
-    )  # the age does not reach the model
-    model = RejectClassifier(make_pipeline(steps, GLVQ(random_state=0)), min_coverage=0.8).fit(X, y)
-    new = incomplete(3)[0]
-    columns = {
-        name: new[[name]].to_numpy(dtype=str if name == "bark" else dtype).astype(object if name == "bark" else dtype)
-        for name in new
-    }
-    found = run(to_onnx(model, dtype=dtype), columns)
-    digits = 1e-9 if dtype == "float64" else 1e-3
-    assert_allclose(found["certainty"], model.certainty(new), rtol=digits, atol=digits)
-    assert np.mean(found["accepted"] != model.accept(new)) < (1e-9 if dtype == "float64" else 0.05)
-
-
 def test_an_imputer_by_a_constant_takes_the_type_of_its_column(run):
-    X, y = incomplete(4)
-    X = X[["width", "bark", "age"]]
+    rng = np.random.default_rng(4)
+    y = np.arange(60) % 2
+    numbers = np.where(rng.random((60, 2)) < 0.3, np.nan, rng.normal(size=(60, 2)) + y[:, None])
+    X = pd.DataFrame({"width": numbers[:, 0], "bark": np.where(y == 1, "rough", "smooth"), "age": numbers[:, 1]})
     texts = make_pipeline(SimpleImputer(strategy="constant", fill_value="?"), OneHotEncoder(sparse_output=False))
     steps = make_column_transformer((SimpleImputer(strategy="constant"), ["width", "age"]), (texts, ["bark"]))
     model = make_pipeline(steps, GLVQ(random_state=0)).fit(X, y)

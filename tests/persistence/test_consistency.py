@@ -59,16 +59,12 @@ def test_a_rule_for_another_metric(fitted):
         check_state(changed, fitted[1].model_)
 
 
-@pytest.mark.parametrize("units", [(0.0, 1.0), (1.0, np.inf), (np.nan, 1.0)])
-def test_units(units, model, state):
+@pytest.mark.parametrize(
+    "changes", [{"units": Units(0.0, 1.0)}, {"units": Units(1.0, np.inf)}, {"step": -1.0}, {"step": np.nan}], ids=str
+)
+def test_units_and_steps(changes, model, state):
     with pytest.raises(ValueError, match=r"steps or units that are not valid"):
-        check_state(state(units=Units(*units)), model)
-
-
-@pytest.mark.parametrize("step", [-1.0, np.nan, np.inf])
-def test_steps(step, model, state):
-    with pytest.raises(ValueError, match=r"steps or units that are not valid"):
-        check_state(state(step=step), model)
+        check_state(state(**changes), model)
 
 
 def test_classes_that_do_not_ascend(data):

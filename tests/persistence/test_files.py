@@ -53,6 +53,8 @@ VARIANTS = [
     RejectClassifier(LogisticRegression(), measure="margin"),
     make_pipeline(make_union(PCA(1), QuantileTransformer(n_quantiles=9)), PowerTransformer(), GLVQ()),
     make_pipeline(FunctionTransformer(np.tanh), GLVQ()),
+    make_pipeline(make_column_transformer((MinMaxScaler(), slice(0, 2)), remainder=StandardScaler()), GLVQ()),
+    make_pipeline(make_column_transformer((MinMaxScaler(), [True, False, False, True])), GLVQ()),
     GridSearchCV(GLVQ(solver="online"), {"n_prototypes": [1, 2], "kernel": [None, "gaussian"]}, cv=2),
     CalibratedClassifierCV(GLVQ(random_state=0), cv=2),
     SGDClassifier(loss="modified_huber", random_state=0),
@@ -143,17 +145,6 @@ def test_a_table_with_texts_and_missing_values(columns, assert_same, tmp_path):
     assert_same(clone(model).fit(X, y), clone(back).fit(X, y), X)
 
 
-@pytest.mark.parametrize(
-    ("columns", "remainder"),
-    [([0, 2], "passthrough"), (slice(0, 2), StandardScaler()), ([True, False, False, True], "drop")],
-)
-def test_kinds_of_columns(columns, remainder, data, assert_same, tmp_path):
-    X, y = data
-    steps = make_column_transformer((MinMaxScaler(), columns), remainder=remainder)
-    model = make_pipeline(steps, GLVQ(random_state=0, max_iter=3)).fit(X, y)
-    assert_same(model, saved_and_loaded(model, tmp_path), X)
-
-
 @pytest.mark.parametrize("model", [GLVQ(n_prototypes=3), RejectClassifier(GLVQ(), cost_ratio=0.5)], ids=spelled)
 def test_not_fitted(model, tmp_path):
     back = saved_and_loaded(model, tmp_path)
@@ -228,15 +219,6 @@ def test_own_classes_need_trust(data, own_parts, assert_same, tmp_path):
     own_parts.OwnLink, own_parts.Moved = None, own_parts.OwnLink
     with pytest.raises(LoadError, match=r"model.lvq contains a model that is not consistent"):
         load(tmp_path / "model.lvq", trusted=[name])
-
-
-def test_own_functions_need_trust(data, own_parts, assert_same, tmp_path):
-    X, y = data
-    model = RejectClassifier(GLVQ(random_state=0, max_iter=3), measure=own_parts.own_measure).fit(X, y)
-    with pytest.raises(ValueError, match=r"own_measure.*pass trusted"):
-        save(model, tmp_path / "model.lvq")
-    save(model, tmp_path / "model.lvq", trusted=[own_parts.own_measure])
-    assert_same(model, load(tmp_path / "model.lvq", trusted=["own_parts_of_a_user.own_measure"]), X)
 
 
 @pytest.mark.parametrize("trusted", ["lvq.GLVQ", [3]])

@@ -11,9 +11,8 @@ import joblib
 import numpy as np
 import pytest
 
-from lvq import GLVQ, OLVQ1
+from lvq import GLVQ
 from lvq.persistence import LoadError, load, save
-from lvq.solvers.online import Online
 
 
 @pytest.fixture
@@ -173,25 +172,6 @@ def test_a_random_state_beyond_its_end(tmp_path, edit):
 
 
 # -- models that would predict wrongly, or let compiled code read beyond its arrays ------------------------------------
-
-
-def test_statistics_of_another_shape(tmp_path, edit):
-    """The compiled solver checks no bounds."""
-    path = tmp_path / "model.lvq"
-    save(OLVQ1(random_state=0, solver=Online(learning_rate=0.123)).fit([[0.0, 1.0], [4.0, 4.5]], [0, 1]), path)
-    editable = edit(path)
-    statistics = found(editable.header["model"], "named_tuple", "Statistics")
-    editable.arrays[statistics[-1][1]] = np.zeros(1)  # rates
-    refused(editable, r"statistics \(rates\) that do not fit the prototypes")
-
-
-def found(node, kind, name):
-    """The first node of a kind whose class has a name."""
-    if isinstance(node, list):
-        if node[:1] == [kind] and node[1].endswith(name):
-            return node
-        return next((part for inner in node if (part := found(inner, kind, name))), None)
-    return None
 
 
 def test_a_scaler_of_another_width(file, edit):

@@ -20,14 +20,12 @@ from sklearn.preprocessing import (
 
 from lvq import GLVQ, LGMLVQ, RejectClassifier
 from lvq.estimators.find_model import need_model
-from lvq.inspection.columns import to_original_units
 from lvq.model.relevance import Matrix
 from lvq.plots import (
     feature_names,
     group_names,
     lambda_matrix,
     plane,
-    prototype_names,
     prototypes_in_units,
     relevance_profile,
 )
@@ -87,11 +85,6 @@ def test_names_of_local_matrices(data, fitted):
     assert group_names(fitted["local by prototype"]).tolist()[:3] == ["0, 1 of 2", "0, 2 of 2", "1, 1 of 2"]
     single = LGMLVQ(relevance=Matrix(local="prototype"), random_state=0).fit(X, np.array(["a", "b", "c"])[y])
     assert group_names(single).tolist() == ["a", "b", "c"]
-
-
-def test_names_of_prototypes(fitted):
-    assert prototype_names(fitted["matrix"]).tolist() == ["0", "1", "2"]
-    assert prototype_names(fitted["plain"], ["x", "y", "z"]).tolist()[-1] == "z, 2 of 2"
 
 
 def test_a_missing_value_is_that_of_the_nearest_prototype():
@@ -169,23 +162,6 @@ def test_tables_are_inverted_block_by_block(mixed):
     gaps = mixed[0].named_transformers_["gaps"][-1]
     assert_allclose(values[:, 2:4], gaps.inverse_transform(W[:, 2:4]))
     assert_allclose(values[:, 4:], W[:, 4:])
-
-
-def test_codes_of_categories_without_the_steps_behind_the_encoder(data):
-    """Alone, in a block and behind it: 0 and 1, not standardised codes."""
-    pandas = pytest.importorskip("pandas")
-    X = pandas.DataFrame({"length": data[0][:, 0], "colour": np.where(data[1] > 0, "red", "blue")})
-    encoder, scaler = OneHotEncoder(sparse_output=False), StandardScaler()
-    inside = ColumnTransformer([("texts", make_pipeline(encoder, scaler), ["colour"]), ("rest", scaler, ["length"])])
-    around = ColumnTransformer([("texts", encoder, ["colour"]), ("rest", "passthrough", ["length"])])
-    codes = encoder.fit(X[["colour"]]).transform(X[["colour"]])
-    for steps, width in (([inside], 2), ([around, scaler], 2), ([encoder, scaler], 1)):
-        model = make_pipeline(*steps, GLVQ(random_state=0)).fit(X.iloc[:, 2 - width :], data[1])
-        assert feature_names(model, original=True).tolist() == ["colour_blue", "colour_red", "length"][: width + 1]
-        found = need_model(model, "")
-        values = to_original_units(found, found.inputs(X.iloc[:, 2 - width :]), "").values
-        assert_allclose(values[:, :2], codes, atol=1e-12)
-        assert_allclose(values[:, 2:], X[["length"]].to_numpy()[:, : width - 1])
 
 
 # -- pixels and features with an order ---------------------------------------------------------------------------------

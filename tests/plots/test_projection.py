@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
@@ -70,14 +69,6 @@ def test_points_and_inverse(data, model):
     assert len(set(view.axis_names)) == 2
 
 
-def test_other_directions_stay_at_the_mean(data, fitted):
-    X, _ = data
-    view = plane(fitted["plain"], X)
-    assert_allclose(view.inverse(view.points.mean(axis=0)[None])[0], X.mean(axis=0))
-    off = view.inverse(view.points) - X.mean(axis=0)
-    assert np.linalg.matrix_rank(off) == 2
-
-
 @pytest.mark.parametrize("kind", ["rank 1", "rank 2"])
 def test_exact_planes_decide_the_prediction(data, fitted, kind):
     X, _ = data
@@ -129,18 +120,6 @@ def test_few_samples(data, model, rows):
     assert view.points.shape == (rows, 2)
     assert np.isfinite(view.points).all()
     assert np.isfinite(view.explained).all()
-
-
-def test_equal_models_give_equal_planes(data):
-    X, y = data
-    views = [plane(GMLVQ(random_state=0).fit(X, y), X) for _ in range(2)]
-    assert (views[0].points == views[1].points).all()
-
-
-def test_other_models(data):
-    X, y = data
-    with pytest.raises(ValueError, match=r"plane needs a model of this library.*got Pipeline"):
-        plane(make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y), X)
 
 
 # -- predictions on the plane ------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import lvq
 from lvq import GMLVQ, certified_radius, explain
 from lvq.model.relevance import Matrix
+from lvq.onnx import to_onnx
 from lvq.preprocessing import SavitzkyGolay, StandardNormalVariate
 from lvq.solvers.lbfgs import LBFGS
 
@@ -61,7 +62,7 @@ def test_pipelines_files_and_graphs(step, tmp_path):
             explain(model, table)
     onnxruntime = pytest.importorskip("onnxruntime")
     plain = make_pipeline(clone(step), StandardScaler(), GMLVQ(relevance=Matrix(rank=2), random_state=0)).fit(X, y)
-    session = onnxruntime.InferenceSession(lvq.to_onnx(plain).SerializeToString())
+    session = onnxruntime.InferenceSession(to_onnx(plain).SerializeToString())
     given = {session.get_inputs()[0].name: X}
     label, probabilities = session.run(["label", "probabilities"], given)
     assert np.array_equal(label, plain.predict(X))

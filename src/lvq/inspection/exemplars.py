@@ -196,7 +196,8 @@ def nearest_cases(
 
     Examples
     --------
-    >>> from lvq import GLVQ, nearest_cases
+    >>> from lvq import GLVQ
+    >>> from lvq.inspection import nearest_cases
     >>> X, y = [[0.0], [1.0], [4.0], [5.0]], ["cold", "cold", "hot", "hot"]
     >>> model = GLVQ(random_state=0).fit(X, y)
     >>> found = nearest_cases(model, [[1.5]], X, y, samples=["icy", "cool", "warm", "boiling"])

@@ -198,7 +198,7 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
 
     See Also
     --------
-    lvq.nearest_cases : Known cases as the reason, for embeddings, whose features have no names.
+    lvq.inspection.nearest_cases : Known cases as the reason, for embeddings, whose features have no names.
 
     Examples
     --------
