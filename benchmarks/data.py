@@ -24,8 +24,6 @@ POOL_FILES = (
     "australian", "banana", "breast", "bupa", "contraceptive", "german", "hayes_roth", "led7digit", "mammographic",
     "phoneme", "ring", "spambase", "tae", "titanic", "marketing",
 )  # fmt: skip
-#: Nine noisy classes, added to the pool later.
-POOL_ADDED = ("marketing",)
 POOL_ROWS = 1200
 
 
@@ -105,7 +103,7 @@ def folds(name: str, splits: int, repeats: int) -> Arrays:
 
 def pool_rows(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Samples and class indices of a set of the pool, at most 1,200 of them, without constant features."""
-    X, y = read_csv(name) if name in POOL_FILES + POOL_ADDED else (load(name).data, load(name).target)
+    X, y = read_csv(name) if name in POOL_FILES else (load(name).data, load(name).target)
     if len(X) > POOL_ROWS:
         kept = np.sort(np.random.RandomState(0).choice(len(X), POOL_ROWS, replace=False))
         X, y = X[kept], y[kept]

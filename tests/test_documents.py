@@ -12,7 +12,8 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import lvq
-from benchmarks import search
+from experiments import pool
+from experiments.cells import Store
 from lvq.estimators.registry import MODELS
 from lvq.model.relevance import Matrix
 
@@ -126,17 +127,19 @@ def test_names_of_the_papers():
 
 
 def test_accuracies_are_those_of_the_pool():
-    """README and which-model.md show the means of `benchmarks/results/search.jsonl`."""
-    lines = text_of("benchmarks/results/search.jsonl").splitlines()
-    mean = search.summary(map(json.loads, lines))[-1]
-    accuracy = {name: f"{mean[f'{name} accuracy']:.1f} %" for name in search.METHODS}
-    sentence = " ".join(text_of("README.md").split())
-    assert f"averages {accuracy[search.DEFAULT]} in cross-validation" in sentence
-    assert f"a random forest {accuracy[search.FOREST]}, a tuned SVM {accuracy[search.GRID]}" in sentence
-    assert f"logistic regression {accuracy[search.LOGISTIC]}" in sentence
-    rows = dict(re.findall(r"^\| ([^|]+) \| (\d\d\.\d %) \|", text_of("docs/which-model.md"), flags=re.MULTILINE))
+    """README and which-model.md show the means of `experiments/results/pool.jsonl`."""
+    table = pool.summary(Store(ROOT / "experiments/results/pool.jsonl").read()).partition("| set |")[0]
+    means = dict(re.findall(r"^\| ([\w ]+) \| (\d+\.\d+) \|", table, flags=re.MULTILINE))
+    accuracy = {name: f"{float(mean):.1f} %" for name, mean in means.items()}
+    expected = (
+        f"averages {accuracy[pool.DEFAULT]} in cross-validation, a random forest {accuracy['random forest']}, a tuned "
+        f"SVM {accuracy[pool.SVM]} and logistic regression {accuracy[pool.LOGISTIC]}"
+    )
+    assert expected in " ".join(text_of("README.md").split())
+    shown = text_of("docs/which-model.md")
+    rows = dict(re.findall(r"^\| ([^|]+) \| (\d\d\.\d %) \|", shown, flags=re.MULTILINE))
     assert sorted(rows.values()) == sorted(accuracy.values())
-    assert rows["`LVQClassifier()`"] == accuracy[search.DEFAULT]
+    assert rows["`LVQClassifier()`"] == accuracy[pool.DEFAULT]
 
 
 def test_accuracies_with_missing_values_are_those_of_the_results():
