@@ -26,7 +26,7 @@ if not (find_spec("typer") and find_spec("rich")):
 if not (find_spec("onnx") and find_spec("skl2onnx")):
     collect_ignore += ["src/lvq/onnx/converters.py", "src/lvq/onnx/export.py"]
 
-if not (find_spec("jinja2") and find_spec("vl_convert") and find_spec("matplotlib")):
+if not (find_spec("jinja2") and find_spec("matplotlib")):
     collect_ignore += ["src/lvq/reports/page.py", "src/lvq/reports/summary.py"]
 
 

@@ -111,13 +111,6 @@ def pool_rows(name: str) -> tuple[np.ndarray, np.ndarray]:
     return X[:, varies].astype(np.float64), np.unique(y, return_inverse=True)[1]
 
 
-def pool(name: str) -> Arrays:
-    """A set of the pool: a fifth of each class for the test, standardised."""
-    X, y, X_test, y_test = stratified(*pool_rows(name), 0.2)
-    X, X_test = standardised(X, X_test)
-    return {"X": X, "y": y, "X_test": X_test, "y_test": y_test}
-
-
 def read_csv(name: str) -> tuple[np.ndarray, np.ndarray]:
     """A file of the folder LVQ_DATA: the last column is the class, columns of text become one column for each value."""
     path = pathlib.Path(os.environ.get("LVQ_DATA", ".")) / f"{name}.csv.gz"

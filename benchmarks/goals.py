@@ -4,8 +4,8 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from benchmarks import text
-from benchmarks.cases import coldstart, fit, online, predict, search
+from benchmarks import search, text
+from benchmarks.cases import coldstart, fit, online, predict
 from benchmarks.results import one
 from benchmarks.rounds import Row
 
@@ -25,12 +25,7 @@ class Goal(NamedTuple):
 def goals(results: Results) -> list[Goal]:
     """All goals; results are rows by case, and may be missing."""
     found = [*prediction(results), *fits(results), *large(results), *gpu(results)]
-    rows = results.get("search", [])
-    goal = at_most(
-        "`LVQClassifierCV`, mean CPU time over that of a 16-point SVC grid on 28 sets", search.ratio(rows), 3
-    )
-    sets = len(search.shared_sets(rows))
-    found.append(goal if sets in (0, 28) else goal._replace(measured=f"{goal.measured} on {sets} sets", held=None))
+    found.append(at_most("`LVQClassifierCV`, mean CPU time over that of a 16-point SVC grid", search.stored_ratio(), 3))
     slower = coldstart.ratio(results.get("coldstart", []))
     found.append(at_most("cold start over that of LogisticRegression", slower, 1.2))
     return found

@@ -6,7 +6,7 @@ from benchmarks.rounds import Row
 
 NAMES = {
     "lvq": "this library", "numpy": "bare product and argmin", "r-class": "R's class", "default": "LVQClassifier",
-    "glvq": "GLVQ", "gmlvq": "GMLVQ", "lvq1": "LVQ1", "search": "LVQClassifierCV", "svc_grid": "SVC, grid of 16",
+    "glvq": "GLVQ", "gmlvq": "GMLVQ", "lvq1": "LVQ1",
     "nearest_centroid": "NearestCentroid", "k_neighbors": "KNeighbors", "logistic_regression": "LogisticRegression",
     "svc": "SVC", "lda": "LDA", "hist_gradient_boosting": "HistGradientBoosting", "logm": "LOGM", "wdbc": "WDBC",
     "usps": "USPS", "mnist": "MNIST", "olvq1": "OLVQ1",

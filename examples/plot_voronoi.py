@@ -31,7 +31,7 @@ X_test, y_test = make_data(seed=1, size=2000)
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
 for ax, model in zip(axes, (LVQ1(random_state=0), GLVQ(random_state=0))):
     model.fit(X, y)
-    ProjectionDisplay.from_estimator(model, X, y, ax=ax, legend=False)
+    ProjectionDisplay.from_estimator(model, X, y, ax=ax).legend_.remove()
     accuracy = model.score(X_test, y_test)
     ax.set(title=f"{type(model).__name__}: {100 * accuracy:.1f} % of new samples correct", xlabel="", ylabel="")
 

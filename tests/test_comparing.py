@@ -103,7 +103,7 @@ def test_the_ranking_agrees_with_the_scores(compared):
 def test_few_splits_are_called_few():
     frame = load_iris(as_frame=True).frame
     found = compare(frame, "target", models=["glvq", "grlvq"], folds=2, repeats=1, others=False)
-    assert "2 splits are few" in found.verdict
+    assert "2 splits are too few to tell" in found.verdict
 
 
 def test_the_compilation_in_the_first_fit_does_not_count(monkeypatch):

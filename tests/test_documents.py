@@ -46,7 +46,7 @@ def test_the_documents_are_there():
 def test_python_runs(path, capsys, tmp_path, monkeypatch):
     """Block after block, each document from nothing; a warning is an error."""
     monkeypatch.chdir(tmp_path)
-    needs = {name: name for name in ("matplotlib", "onnx", "vl_convert", "typer")} | {
+    needs = {name: name for name in ("matplotlib", "onnx", "typer")} | {
         "lvq.report": "jinja2",
         "import dask": "dask",
     }

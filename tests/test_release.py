@@ -43,7 +43,7 @@ NEEDS = {
     "onnx": "skl2onnx",
     "dask": "dask",
     "gpu": "torch",
-    "report": "vl_convert",
+    "report": "jinja2",
     "excel": "openpyxl",
 }
 

@@ -14,18 +14,18 @@ pa = pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq  # noqa: E402
 
 from lvq.tables import read  # noqa: E402
-from lvq.tables.header import TableError  # noqa: E402
+from lvq.tables.header import Reading, TableError  # noqa: E402
 from lvq.tables.read import open_table  # noqa: E402
 from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, kind_of, marks_by_column  # noqa: E402
 from lvq.tables.write import check_table_output, escape_formula, write_table  # noqa: E402
 
 
 def column_names(path, encoding=None):
-    return open_table(path, encoding).names
+    return open_table(path, Reading(encoding)).names
 
 
 def read_table(path, codes=(), encoding=None, marks=None):
-    return open_table(path, encoding).frame(codes, marks)
+    return open_table(path, Reading(encoding)).frame(codes, marks)
 
 
 def read_parts(path, columns=None, numbers=(), exact=(), marks=None):
@@ -302,7 +302,7 @@ def parts():
     yield pd.DataFrame({"label": np.array(["ü,x", "b"], object), "n": pd.array([3, 4], "Int64"), "ok": [True, True]})
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".xlsx"])
 def test_written_parts_are_read_back(tmp_path, suffix):
     path = tmp_path / f"predictions{suffix}"
     write_table(path, parts())
@@ -354,8 +354,8 @@ def test_texts_that_a_spreadsheet_would_run_are_escaped_in_csv(tmp_path, suffix)
 
 
 def test_outputs_are_checked_first(tmp_path):
-    with pytest.raises(TableError, match=r"must end in \.csv, \.csv\.gz or \.parquet"):
-        check_table_output(tmp_path / "a.xlsx")
+    with pytest.raises(TableError, match=r"must end in \.csv, \.csv\.gz, \.parquet or \.xlsx"):
+        check_table_output(tmp_path / "a.doc")
     (tmp_path / "a.csv").touch()
     with pytest.raises(FileExistsError, match=r"already has a\.csv; use --force \(force=True\)"):
         check_table_output(tmp_path / "a.csv")
@@ -468,3 +468,34 @@ def test_rows_before_the_names_of_a_sheet_count(tmp_path):
     table = open_table(path)
     assert table.names == ["a", "b"]
     assert table.row_number(0) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "header_row", "names", "first_row"),
+    [
+        ("Report 2024\n\na;b\n1;2\n", 3, ["a", "b"], 4),
+        ("Report 2024\n\na;b\n1;2\n", 2, ["a", "b"], 4),
+        ("1;2\n\n3;4\n", 0, ["column 1", "column 2"], 1),
+        ("\n1;2\n\n3;4\n", 0, ["column 1", "column 2"], 2),
+    ],
+)
+def test_the_row_of_names_is_given(tmp_path, text, header_row, names, first_row):
+    (tmp_path / "t.csv").write_text(text)
+    table = open_table(tmp_path / "t.csv", Reading(header_row=header_row))
+    assert (table.names, table.row_number(0)) == (names, first_row)
+    assert table.frame().to_numpy()[0].tolist() == [1.0, 2.0]
+    if header_row == 0:
+        assert table.row_number(1) == first_row + 2
+
+
+def test_the_sheet_and_its_row_of_names_are_given(tmp_path):
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter(tmp_path / "t.xlsx") as book:
+        pd.DataFrame({"a": [1.0]}).to_excel(book, sheet_name="April", index=False)
+        pd.DataFrame({"b": [2.0, 3.0]}).to_excel(book, sheet_name="May", index=False, startrow=3)
+        book.sheets["May"]["A1"] = "Ward 7"
+    table = open_table(tmp_path / "t.xlsx", Reading(sheet="May", header_row=4))
+    assert (table.names, table.row_number(0), table.notes) == (["b"], 5, ())
+    assert table.frame()["b"].tolist() == [2.0, 3.0]
+    with pytest.raises(TableError, match="no sheet 'June'; its sheets are 'April', 'May'"):
+        open_table(tmp_path / "t.xlsx", Reading(sheet="June"))

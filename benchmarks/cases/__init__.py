@@ -10,7 +10,7 @@ from benchmarks.rounds import Row, Run
 
 #: In the order of a full run and of the page.
 NAMES = (
-    "fit", "large", "solvers", "predict", "online", "growth", "coldstart", "memory", "accuracy", "search", "rejection",
+    "fit", "large", "solvers", "predict", "online", "growth", "coldstart", "memory", "accuracy", "rejection",
     "wide",
 )  # fmt: skip
 

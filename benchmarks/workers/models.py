@@ -55,8 +55,6 @@ class Ours(Model):
         if model == "default":
             default = lvq.LVQClassifier(random_state=task.get("seed", 0))
             return default.set_params(max_iter=2) if task.get("short") else default
-        if model == "search":
-            return lvq.LVQClassifierCV(random_state=0)
         given: dict[str, Any] = {"random_state": task.get("seed", 0), "n_prototypes": task.get("per_class", 1)}
         if model == "lvq1":
             return lvq.LVQ1(max_iter=task["epochs"], **given)
@@ -83,12 +81,10 @@ class Ours(Model):
 
 
 class ScikitLearn(Model):
-    """Classifiers of scikit-learn with their defaults, and an SVM tuned by a grid of 16 points."""
+    """Classifiers of scikit-learn with their defaults."""
 
     def make(self, n_features: int) -> Any:
         model = self.task["model"]
-        if model == "svc_grid":
-            return self.grid(n_features)
         if model == "nearest_centroid":
             from sklearn.neighbors import NearestCentroid as Chosen
         elif model == "k_neighbors":
@@ -104,14 +100,6 @@ class ScikitLearn(Model):
         else:
             return super().make(n_features)
         return Chosen()
-
-    def grid(self, n_features: int) -> Any:
-        """C and gamma on four values each, five folds."""
-        from sklearn.model_selection import GridSearchCV
-        from sklearn.svm import SVC
-
-        values = {"C": [0.1, 1, 10, 100], "gamma": [factor / n_features for factor in (0.1, 0.3, 1, 3)]}
-        return GridSearchCV(SVC(), values, cv=5)
 
 
 #: scikit-learn's classifiers, in the order of the tables.

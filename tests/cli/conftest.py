@@ -71,8 +71,7 @@ def fruit_csv(fruit, tmp_path_factory):
 @pytest.fixture(scope="session")
 def run(lvq, fruit_csv, tmp_path_factory):
     """The folder of a fit to the fruit, and the output of the command."""
-    for extra in ("jinja2", "vl_convert"):
-        pytest.importorskip(extra)
+    pytest.importorskip("jinja2")
     folder = tmp_path_factory.mktemp("runs") / "run"
     completed = lvq(
         "fit", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "grlvq", "--folds", "2", "--out", folder

@@ -31,18 +31,19 @@ def test_json_holds_scores_and_ranking(completed):
     assert found["failures"] == {}
 
 
-def test_a_table_as_text(lvq, fruit_csv):
+def test_a_table_as_text_and_as_a_file(lvq, fruit_csv, tmp_path):
     found = lvq(
         "compare", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "glvq", "--prototypes", 1,
-        "--prototypes", 3, "--folds", 2, "--repeats", 1, "--no-others",
+        "--prototypes", 3, "--folds", 2, "--repeats", 1, "--no-others", "--out", tmp_path / "ranking.csv",
     )  # fmt: skip
     assert found.code == 0, found.err
     lines = found.out.splitlines()
     assert "160 rows, 4 features, 2 classes" in lines[0]
     assert any(line.startswith("glvq, ") and "best" in line for line in lines)
-    assert "splits are few" in " ".join(found.out.split())
+    assert "2 splits are too few to tell" in " ".join(found.out.split())
     assert any("most frequent class" in line for line in lines)
     assert max(map(len, lines[:8])) <= 100
+    assert sorted(pd.read_csv(tmp_path / "ranking.csv")["name"]) == ["glvq, 1", "glvq, 3"]
 
 
 def test_time_trains_on_the_past_and_tests_on_the_future(lvq, fruit, tmp_path, monkeypatch):

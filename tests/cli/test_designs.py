@@ -8,7 +8,7 @@ import pytest
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
-pytest.importorskip("vl_convert")
+pytest.importorskip("jinja2")
 
 from lvq.persistence import load  # noqa: E402
 
@@ -108,7 +108,7 @@ def test_features_that_are_dates_are_shown_as_dates(lvq, tmp_path):
                 assert value == table["visit"][name - 2]
                 found += 1
     assert found > 10
-    for explained in metrics["explanations"]["wrong"] + metrics["explanations"]["least_certain"]:
+    for explained in metrics["explanations"]["wrong"] + metrics["explanations"]["typical"]:
         for feature in explained["features"]:
             if feature["name"] == "visit":
                 assert feature["value"] == table["visit"][explained["name"] - 2]

@@ -5,7 +5,7 @@ import pytest
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
-pytest.importorskip("vl_convert")
+pytest.importorskip("jinja2")
 
 from lvq.persistence import load  # noqa: E402
 

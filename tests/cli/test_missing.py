@@ -7,7 +7,7 @@ import pytest
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
-pytest.importorskip("vl_convert")
+pytest.importorskip("jinja2")
 
 
 MEASURED = [f"bill {k}" for k in range(6)]

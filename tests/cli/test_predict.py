@@ -6,8 +6,9 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
-from lvq import certified_radius
+from lvq import LVQClassifier, certified_radius, explain
 from lvq.estimators.find_model import find_model
 from lvq.persistence import load
 from lvq.rejection.scores import Predictions
@@ -15,8 +16,10 @@ from lvq.rejection.scores import Predictions
 pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
 
+from lvq.preprocessing import TablePreprocessor  # noqa: E402
+from lvq.workflow import predict  # noqa: E402
 
-COLUMNS = ["label", "certainty", "accepted", "reason", "winner", "certified_radius"]
+COLUMNS = ["label", "certainty", "accepted", "reason", "because", "winner", "certified_radius"]
 
 
 @pytest.fixture(scope="module")
@@ -26,19 +29,17 @@ def model(run):
 
 @pytest.fixture(scope="module")
 def features(fruit):
-    """The features of the fruit as the model expects them."""
-    X = fruit[["length [cm]", "weight", "colour", "ripe"]].copy()
-    X["colour"] = X["colour"].fillna("(missing)").astype(object)
-    X["ripe"] = X["ripe"].map({True: "True", False: "False"}).astype(object)
-    return X
+    """The features of the fruit, as they were given: the model reads them itself."""
+    return fruit[["length [cm]", "weight", "colour", "ripe"]]
 
 
 def read(path):
-    table = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, keep_default_na=False)
-    return table
+    if path.suffix == ".xlsx":
+        return pd.read_excel(path, keep_default_na=False)
+    return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, keep_default_na=False)
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".xlsx"])
 def test_predictions_are_those_of_the_model(lvq, run, model, features, fruit_csv, tmp_path, suffix):
     out = tmp_path / f"predictions{suffix}"
     completed = lvq("predict", run[0] / "model.lvq", fruit_csv, "--out", out)
@@ -57,6 +58,23 @@ def test_predictions_are_those_of_the_model(lvq, run, model, features, fruit_csv
     assert predictions["winner"].tolist() == [f"P{index + 1}" for index in Predictions(model, features).winner]
     assert f"160 rows predicted, {model.accept(features).sum()} accepted" in completed.out
     assert [place.name for place in tmp_path.iterdir()] == [out.name]
+
+
+def test_the_strongest_columns_are_those_of_the_explanation(model, features):
+    """Their factors of the odds, or their shares of the contributions."""
+    table = predict(model, features).frame
+    for sample in (0, 5, 50):
+        lines = explain(model, features.iloc[[sample]]).table()
+        texts = table["because"][sample].split("; ")
+        first = lines.sort_values("contribution", ascending=False).iloc[0]
+        assert texts[0].startswith(f"{first['feature']}=")
+        assert texts[0].endswith(f"({100 * first['fraction']:.0f} %)")
+        assert 1 <= len(texts) <= 3
+    y = features["length [cm]"] > 8
+    other = make_pipeline(TablePreprocessor(), LVQClassifier(random_state=0)).fit(features, y)
+    best = explain(other, features.iloc[[5]]).table().sort_values("odds").iloc[-1]
+    shown = predict(other, features).frame["because"][5].split("; ")[0]
+    assert shown.endswith(f"(x{best['odds']:.3g})")
 
 
 def test_the_folder_of_a_run_names_its_model(lvq, run, fruit_csv, tmp_path):

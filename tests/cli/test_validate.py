@@ -8,7 +8,7 @@ import pytest
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
-pytest.importorskip("vl_convert")
+pytest.importorskip("jinja2")
 
 
 def hospital(n=600, seed=0, shift=0.0, noise=0.0):

@@ -16,7 +16,7 @@ from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, RSLVQ, LVQClassifier
 from lvq.counterfactuals import counterfactual
 from lvq.inspection.certify import certified_radius
 from lvq.model.relevance import Matrix
-from lvq.rejection import Combination, RejectClassifier
+from lvq.rejection import RejectClassifier
 from tests.placed import placed
 
 QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
@@ -107,7 +107,7 @@ MEASURED = [
     (LOGM(n_prototypes=2), {"thresholds": "global"}),
     (RSLVQ(n_prototypes=2), {}),
     (GMLVQ(relevance=Matrix(rank=2), n_prototypes=3), {"measure": "boundary", "thresholds": "optimal"}),
-    (GLVQ(n_prototypes=3, kernel="gaussian"), {"measure": Combination("relsim")}),
+    (GLVQ(n_prototypes=3, kernel="gaussian"), {"measure": "combined"}),
     (LGMLVQ(), {"measure": "distance"}),
     (GLVQ(), {"measure": "radius"}),
     (GLVQ(), {"measure": first_feature}),

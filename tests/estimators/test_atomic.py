@@ -29,7 +29,7 @@ STATEFUL = [
     OLVQ1(relevance="fc2", n_prototypes=2, random_state=0, max_iter=3),
     GLVQ(relevance="fc1", random_state=0, max_iter=3),
     GLVQ(kernel=Gaussian(width="learned"), solver="online", random_state=0, max_iter=3),
-    GMLVQ(solver=Adam(validation_fraction=0.2), random_state=0, max_iter=3),
+    GMLVQ(solver=Adam(), random_state=0, max_iter=3),
     LGMLVQ(solver="online", random_state=np.random.RandomState(0), max_iter=3),
     LVQClassifier(relevance=Matrix(local="prototype"), random_state=0, max_iter=3),
     LOGM(warm_start=True, random_state=0, max_iter=3),

@@ -20,22 +20,21 @@ def draw(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return normalize(centres[y] + 2 * random.normal(size=(len(y), FEATURES))), y
 
 
-@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("factor", [1.0, 1e3])
-def test_one_row_a_class_is_the_nearest_class_mean(seed, factor):
-    (X, y), (new, truth) = draw(1, seed), draw(20, 7)
+def test_one_row_a_class_is_the_nearest_class_mean(factor):
+    (X, y), (new, truth) = draw(1), draw(20, 7)
     model = LVQClassifier(random_state=0).fit(factor * X, y)
     assert model.form_ == "plain"
     assert np.array_equal(model.predict(factor * new), y[(new @ X.T).argmax(axis=1)])
     assert log_loss(truth, model.predict_proba(factor * new)) < 0.9 * np.log(CLASSES)
 
 
-@pytest.mark.parametrize("rows", [2, 5, 12])
+@pytest.mark.parametrize("rows", [2, 12])
 def test_more_rows_are_about_as_good_as_the_nearest_class_mean(rows):
     """The best possible rule here, as all classes have the same spread in all directions."""
     new, truth = draw(50, 7)
     gains = []
-    for seed in range(4):
+    for seed in range(3):
         X, y = draw(rows, seed)
         model = LVQClassifier(random_state=0).fit(X, y)
         assert model.form_ == "plain"

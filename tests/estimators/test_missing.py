@@ -10,34 +10,24 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimators_nan_inf
 
 import lvq
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, MCE, RSLVQ, SNPC, LVQClassifier, LVQClassifierCV
+from lvq import GLVQ, GMLVQ, LGMLVQ, LVQ1, RSLVQ, SNPC, LVQClassifier, LVQClassifierCV
+from lvq.estimators import classifier
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix
 from lvq.solvers.online import Online
 
 MODELS = [
-    GLVQ(),
     GLVQ(n_prototypes=2, kernel=Gaussian(width="learned")),
     GLVQ(solver="adam", max_iter=20, init="samples", n_prototypes=2),
-    GRLVQ(init="means", n_prototypes=2),
     GMLVQ(relevance=Matrix(rank=2)),
-    LGMLVQ(),
-    MCE(init="random"),
-    LOGM(relevance="matrix"),
     SNPC(relevance="local_matrix", n_prototypes=2),
     RSLVQ(decision="posterior"),
     LVQClassifier(),
-    LVQClassifier(relevance=Matrix(rank=2, ridge=0.01)),
     LVQClassifier(relevance="local_diagonal"),
-    GLVQ(relevance="local_diagonal", n_prototypes=2),
-    GLVQ(solver="online", n_prototypes=2, max_iter=30),
     GLVQ(solver="online", kernel=Gaussian(width="learned"), slope="time", max_iter=30),
-    GRLVQ(solver="online", max_iter=30),
-    GMLVQ(solver="online", max_iter=30),
     LGMLVQ(solver=Online(step="relative"), n_prototypes=2, max_iter=30),
     RSLVQ(solver="online", relevance="local_diagonal", max_iter=30),
 ]
-NAMES = [f"{index}-{type(model).__name__}" for index, model in enumerate(MODELS)]
 
 
 def ignoring(model):
@@ -66,55 +56,28 @@ def gaps(samples):
     return X, samples[1]
 
 
-@pytest.mark.thin(7)
-@pytest.mark.parametrize("model", MODELS, ids=NAMES)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_same_bits_where_nothing_is_missing(model, dtype, samples):
-    X, y = samples[0].astype(dtype), samples[1]
-    one, other = fitted(clone(model).set_params(random_state=0), X, y), fitted(ignoring(model), X, y)
-    np.testing.assert_array_equal(one.prototypes_, other.prototypes_)
-    np.testing.assert_array_equal(one.objective_history_, other.objective_history_)
-    for call in ("predict", "predict_proba", "decision_function"):
-        np.testing.assert_array_equal(getattr(one, call)(X), getattr(other, call)(X))
-    for ours, theirs in zip(one.explain(X), other.explain(X)):
-        np.testing.assert_array_equal(ours, theirs)
-    assert one.objective_value(X, y) == other.objective_value(X, y)
-    if one.model_.importances is not None:
-        np.testing.assert_array_equal(one.feature_importances_, other.feature_importances_)
-
-
-@pytest.mark.thin(7)
-@pytest.mark.parametrize("model", MODELS, ids=NAMES)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_learns_and_predicts_with_missing_values(model, dtype, gaps):
+@pytest.mark.parametrize("number", range(len(MODELS)))
+def test_learns_and_predicts_with_missing_values(number, gaps):
+    """Missing values contribute nothing."""
+    dtype = np.float32 if number % 2 else np.float64
     X, y = gaps[0].astype(dtype), gaps[1]
-    model = fitted(ignoring(model), X, y)
+    model = fitted(ignoring(MODELS[number]), X, y)
     assert model.prototypes_.dtype == dtype
     assert model.score(X, y) > 0.8
     probability = model.predict_proba(X)
-    assert np.isfinite(probability).all()
     np.testing.assert_array_equal(model.classes_[probability.argmax(axis=1)], model.predict(X))
-    assert np.isfinite(model.decision_function(X)).all()
+    assert np.isfinite(np.column_stack((probability, model.decision_function(X)))).all()
     assert np.isfinite(model.objective_value(X, y))
     if model.model_.importances is not None:
-        assert model.feature_importances_.sum() == pytest.approx(1)
         assert model.feature_importances_[2:].sum() > 0.4  # the petals
-
-
-@pytest.mark.thin(5)
-@pytest.mark.parametrize("model", MODELS, ids=NAMES)
-def test_missing_values_contribute_nothing(model, gaps):
-    X, y = gaps
-    model = fitted(ignoring(model), X, y)
     found, D, rows = model.explain(X), model.model_.distances(X), np.arange(len(X))
     assert (found.contributions[np.isnan(X)] == 0).all()
-    np.testing.assert_allclose(
-        found.contributions.sum(axis=1), D[rows, found.rival] - D[rows, found.winner], rtol=1e-9, atol=1e-9
-    )
+    gap = D[rows, found.rival] - D[rows, found.winner]
+    np.testing.assert_allclose(found.contributions.sum(axis=1), gap, rtol=1e-4, atol=1e-4 * D.max())
     assert ((found.certainty >= 0) & (found.certainty <= 1)).all()
 
 
-@pytest.mark.parametrize("model", [GLVQ(), GMLVQ(), LVQClassifier()], ids=["GLVQ", "GMLVQ", "LVQClassifier"])
+@pytest.mark.parametrize("model", [GMLVQ(), LVQClassifier()], ids=str)
 def test_row_without_values(model, gaps):
     """The first class, certainty 0, equal probabilities."""
     X, y = gaps
@@ -162,16 +125,6 @@ def test_predictions_depend_on_the_fitted_model_alone(gaps, samples):
             getattr(strict, call)(gaps[0])
 
 
-def test_reject_classifier_rejects_what_it_knows_least_of(gaps):
-    from lvq.rejection import RejectClassifier, certainty
-
-    X, y = gaps
-    model = RejectClassifier(GMLVQ(missing="ignore", random_state=0), random_state=0)
-    fitted(model, X, y)
-    assert certainty(model.estimator_, X)[-1] == 0
-    assert np.isfinite(certainty(model.estimator_, X)).all()
-
-
 @pytest.mark.parametrize("solver", ["lbfgs", "online"])
 def test_samples_of_a_warm_start_count_in_the_variances(gaps, solver):
     """Else a feature that the first samples do not have would never have a part in the observed fraction."""
@@ -200,24 +153,7 @@ def test_what_cannot_ignore_missing_values_names_the_parameter(gaps, samples):
         call(samples[0][:2])
 
 
-@pytest.mark.parametrize("relevance", ["hebbian", "fc1", "fc2"])
-def test_rules_cannot_ignore_missing_values(relevance, gaps):
-    model, (X, y) = GLVQ(missing="ignore", relevance=relevance), gaps
-    message = rf"missing='ignore' of GLVQ needs a relevance with a gradient.*got relevance='{relevance}'"
-    for call in (model.fit, lambda X, y: model.partial_fit(X, y, classes=np.unique(y))):
-        with pytest.raises(ValueError, match=message):
-            call(X, y)
-
-
-def test_onnx_names_the_parameter(gaps):
-    pytest.importorskip("skl2onnx")
-    from lvq.onnx import to_onnx
-
-    with pytest.raises(ValueError, match="to_onnx does not support missing='ignore' of GLVQ"):
-        to_onnx(GLVQ(missing="ignore").fit(*gaps))
-
-
-@pytest.mark.parametrize("kind", ["csr_array", "csc_array", "coo_matrix"])
+@pytest.mark.parametrize("kind", ["csr_array", "coo_matrix"])
 def test_sparse_rows_with_nan_name_the_row_and_no_way_that_fails(kind):
     """What a sparse matrix stores may be NaN; missing="ignore" is not for sparse rows."""
     from scipy import sparse
@@ -234,9 +170,19 @@ def test_sparse_rows_with_nan_name_the_row_and_no_way_that_fails(kind):
         assert "ignore" not in str(caught.value)
 
 
-@pytest.mark.parametrize("model", [GLVQ(), GMLVQ(), GLVQ(solver="online")], ids=str)
-def test_samples_without_any_value_are_refused(model):
+def test_samples_without_any_value_are_refused():
     X, y = np.full((30, 3), np.nan), np.arange(30) % 3
     with pytest.raises(ValueError, match="with missing='ignore' needs at least one value, but all values of X are NaN"):
-        model.set_params(missing="ignore").fit(X, y)
-    assert not hasattr(model, "model_")
+        GLVQ(missing="ignore").fit(X, y)
+
+
+def test_groups_follow_their_rows(samples, monkeypatch):
+    """A row without any value is left out, and so is its group."""
+    X, y = samples[0].copy(), samples[1]
+    X[3] = np.nan
+    seen = []
+    monkeypatch.setattr(classifier, "make_folds", lambda samples, classes, groups: seen.append((samples, groups)))
+    LVQClassifier(relevance="matrix", missing="ignore", max_iter=0).fit(X, y, groups=np.arange(150))
+    found, groups = seen[0]
+    assert groups.tolist() == [*range(3), *range(4, 150)]
+    np.testing.assert_array_equal(found.X, X[groups])

@@ -3,34 +3,26 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.datasets import load_iris
 from sklearn.preprocessing import StandardScaler
 
 import lvq
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, LVQ21, MCE, OLVQ1, RSLVQ, SNPC
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ3, MCE, OLVQ1, RSLVQ
 from lvq.estimators.registry import estimator_types
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix
 from lvq.solvers.online import Online
 
 MODELS = [
-    GLVQ(),
     GLVQ(kernel="gaussian", n_prototypes=2),
     GRLVQ(n_prototypes=2, init="samples"),
-    GMLVQ(),
     GMLVQ(relevance=Matrix(rank=2), n_prototypes=2),
-    LGMLVQ(),
     MCE(kernel=Gaussian(width="learned")),
     LOGM(relevance="local_diagonal"),
-    SNPC(),
     RSLVQ(relevance="matrix"),
-    LVQ1(n_prototypes=2),
     OLVQ1(),
-    LVQ21(n_prototypes=2),
     LVQ3(n_prototypes=2),
 ]
-NAMES = [f"{index}-{type(model).__name__}" for index, model in enumerate(MODELS)]
 
 
 @pytest.fixture(scope="module")
@@ -63,34 +55,19 @@ def ignoring(model, **parameters):
     return clone(model).set_params(missing="ignore", random_state=0, **parameters)
 
 
-@pytest.mark.thin(5)
-@pytest.mark.parametrize("model", MODELS, ids=NAMES)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_same_bits_where_nothing_is_missing(model, dtype, samples):
-    X, y = samples[0].astype(dtype), samples[1]
-    one, other = stream(clone(model).set_params(random_state=0), X, y), stream(ignoring(model), X, y)
-    np.testing.assert_array_equal(one.prototypes_, other.prototypes_)
-    np.testing.assert_array_equal(one.objective_history_, other.objective_history_)
-    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
-    if one.model_.relevance is not None:
-        np.testing.assert_array_equal(one.model_.relevance, other.model_.relevance)
-
-
-@pytest.mark.thin(5)
-@pytest.mark.parametrize("model", MODELS, ids=NAMES)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_learns_and_predicts(model, dtype, gaps):
-    X, y = gaps[0].astype(dtype), gaps[1]
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_learns_and_predicts(model, gaps):
+    X, y = gaps[0].astype(np.float32), gaps[1]
     model = ignoring(model, solver="online", solver__learning_rate=0.05)
     for _ in range(8):
         stream(model, X, y)
-    assert model.prototypes_.dtype == dtype
+    assert model.prototypes_.dtype == np.float32
     assert model.score(X, y) > 0.8
     assert np.isfinite(model.predict_proba(X)).all()
     assert not hasattr(model, "objective_value") or np.isfinite(model.objective_value(X, y))
 
 
-@pytest.mark.parametrize("size", [1, 7, 50, 150])
+@pytest.mark.parametrize("size", [1, 50])
 def test_variances_are_those_of_all_samples_so_far(size, gaps):
     """Weighted, of the observed values, far from the origin."""
     X, y = gaps[0] * [1, 10, 0.1, 3] + [1e4, 0, 5, -1e6], gaps[1]
@@ -103,8 +80,8 @@ def test_variances_are_those_of_all_samples_so_far(size, gaps):
     np.testing.assert_allclose(model.model_.variances, expected, rtol=1e-7)
 
 
-@pytest.mark.thin(5)
-@pytest.mark.parametrize("model", MODELS, ids=NAMES)
+@pytest.mark.thin(2)
+@pytest.mark.parametrize("model", MODELS, ids=str)
 def test_cutting_a_batch_changes_nothing(model, gaps):
     """As long as the variances are the same: here in every part."""
     X, y = gaps
@@ -117,8 +94,9 @@ def test_cutting_a_batch_changes_nothing(model, gaps):
         np.testing.assert_allclose(halves.model_.relevance, whole.model_.relevance, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("late", [0, 1, 2])
-@pytest.mark.parametrize("model", [GLVQ(n_prototypes=2), LGMLVQ(), GLVQ(relevance="local_diagonal")], ids=str)
+@pytest.mark.parametrize(
+    ("model", "late"), [(GLVQ(n_prototypes=2), 0), (LGMLVQ(), 1), (GLVQ(relevance="local_diagonal"), 2)]
+)
 def test_a_class_first_seen_later(model, late, gaps):
     """Its missing features start at the mean of all values so far."""
     X, y = gaps
@@ -183,19 +161,3 @@ def test_every_estimator_learns_online_or_says_why_not(name, gaps):
     with pytest.raises(ValueError, match="contains NaN") as caught:
         model.set_params(missing="raise").fit(X, y)
     assert "missing='ignore'" not in str(caught.value)  # a way that fails
-
-
-@pytest.mark.thin(3)
-@pytest.mark.parametrize("model", [GLVQ(), GRLVQ(), GMLVQ()], ids=str)
-def test_accuracy_is_that_of_adam(model):
-    """WDBC without 30 % of its values, five folds."""
-    X, y = load_breast_cancer(return_X_y=True)
-    X = StandardScaler().fit_transform(X)
-    X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
-    folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    scores = [
-        cross_val_score(ignoring(model, solver=solver, max_iter=20), X, y, cv=folds).mean()
-        for solver in ("online", "adam")
-    ]
-    assert scores[0] > scores[1] - 0.02
-    assert scores[0] > 0.9

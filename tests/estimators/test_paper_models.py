@@ -5,44 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, LVQ21, MCE, OLVQ1, RLVQ, RSLVQ, SNPC
 from lvq.estimators.registry import MODELS
-from lvq.model.relevance import Hebbian, Matrix
-
-# every method of the papers' tables as it is printed there, the support vector machines aside
-PUBLISHED = {
-    "Jin": ["GLVQ", "LOGM", "MCE", "SNPC"],
-    "Kaestner": ["DK-GLVQ", "DK-GMLVQ m=2", "DK-GMLVQ m=n", "GLVQ", "GMLVQ m=2", "GMLVQ m=n"],
-    "Ridge": ["FC1GLVQ", "FC1LVQ1", "FC2GLVQ", "FC2LVQ1", "GLVQ", "GRLVQ", "LVQ1", "RLVQ"],
-}
-# which class a name must lead to, and what it must have switched on
-MEANING = {
-    "LVQ1": (LVQ1, {}),
-    "LVQ2.1": (LVQ21, {}),
-    "LVQ3": (LVQ3, {}),
-    "OLVQ1": (OLVQ1, {}),
-    "RLVQ": (RLVQ, {"relevance": Hebbian(squared=True)}),
-    "GLVQ": (GLVQ, {"relevance": None, "kernel": None}),
-    "GRLVQ": (GRLVQ, {}),
-    "FC1LVQ1": (LVQ1, {"relevance": "fc1"}),
-    "FC2LVQ1": (LVQ1, {"relevance": "fc2"}),
-    "FC1GLVQ": (GLVQ, {"relevance": "fc1"}),
-    "FC2GLVQ": (GLVQ, {"relevance": "fc2"}),
-    "FC1MCE": (MCE, {"relevance": "fc1"}),
-    "FC2MCE": (MCE, {"relevance": "fc2"}),
-    "FC1LOGM": (LOGM, {"relevance": "fc1"}),
-    "FC2LOGM": (LOGM, {"relevance": "fc2"}),
-    "MCE": (MCE, {}),
-    "LOGM": (LOGM, {}),
-    "SNPC": (SNPC, {}),
-    "RSLVQ": (RSLVQ, {}),
-    "DK-GLVQ": (GLVQ, {"kernel": "gaussian"}),
-    "GMLVQ": (GMLVQ, {"relevance": "matrix", "kernel": None}),
-    "GMLVQ m=2": (GMLVQ, {"relevance": Matrix(rank=2), "kernel": None}),
-    "DK-GMLVQ": (GMLVQ, {"relevance": "matrix", "kernel": "gaussian"}),
-    "DK-GMLVQ m=2": (GMLVQ, {"relevance": Matrix(rank=2), "kernel": "gaussian"}),
-    "LGMLVQ": (LGMLVQ, {}),
-}
 
 
 @pytest.fixture(scope="module", params=[load_iris, load_breast_cancer], ids=["iris", "wdbc"])

@@ -96,7 +96,7 @@ def test_exact_ties_go_to_the_first(cls, kernel):
 @contextmanager
 def given_instead(given):
     """Every output of a model from given distances; that folded prototypes agree with distances has its own test."""
-    by_distances = lambda model, X, mapping=map: model.over_blocks(model.decide, X)  # noqa: E731
+    by_distances = lambda model, X: model.over_blocks(model.decide, X)  # noqa: E731
     with mock.patch.multiple(PrototypeModel, distances=given, predicted=by_distances):
         yield
 
@@ -110,25 +110,6 @@ class GivenDistances:
     def __call__(self, X):
         self.calls += 1
         return self.distances.copy()
-
-
-@pytest.mark.thin(4)
-@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "explain", "score"])
-def test_everything_is_a_function_of_the_distances(model, data, method):
-    """Other distances change every output; no output is computed from prototypes in another way."""
-    X, y = data
-    model.fit(X, y)
-    chosen = model.prototype_labels_ == 2
-    given = GivenDistances(np.where(chosen, 1.0, 50.0) * np.ones((len(X), 1)))
-    with given_instead(given):
-        if method == "score":
-            assert model.score(X, y) == (y == 2).mean()
-        elif method == "explain":
-            assert (model.explain(X).label == 2).all()
-        else:
-            found = getattr(model, method)(X)
-            assert (model.classes_[found.argmax(axis=1)] == 2).all() if found.ndim == 2 else (found == 2).all()
-    assert given.calls == 1
 
 
 crafted = arrays.arrays(
@@ -156,19 +137,17 @@ MODELS = [
     for classes in (2, 3, 6)
     for model in (
         LVQ1(),
-        GLVQ(slope=3.0),
-        *(GLVQ(kernel=kernel) for kernel in COMPILED_KERNELS),
+        *(GLVQ(kernel=kernel, slope=3.0) for kernel in COMPILED_KERNELS),
         *(LOGM(kernel=kernel, xi=5.0) for kernel in COMPILED_KERNELS),
         MCE(xi=1e-3),
         SNPC(xi=30.0),
-        RSLVQ(decision="posterior"),
         SNPC(decision="posterior", kernel="cauchy", xi=50.0),
     )
 ]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(index=st.integers(0, len(MODELS) - 1), distances=crafted)
 def test_consistent_for_any_distances(dtype, index, distances):
     """Equal, neighbouring, zero, tiny and huge distances, after every kernel."""
@@ -181,10 +160,8 @@ def test_consistent_for_any_distances(dtype, index, distances):
     assert ((explanation.certainty >= 0) & (explanation.certainty <= 1)).all()
 
 
-@pytest.mark.thin(3)
 @pytest.mark.parametrize("kernel", COMPILED_KERNELS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("nearer", [0, 1])
+@pytest.mark.parametrize(("dtype", "nearer"), [(np.float32, 1), (np.float64, 0)])
 def test_consistent_for_neighbouring_distances(kernel, dtype, nearer):
     """Rounding in a kernel can exchange two neighbouring distances; the prediction is still the nearest in D."""
     rng = np.random.default_rng(0)
@@ -205,7 +182,7 @@ def test_consistent_for_neighbouring_distances(kernel, dtype, nearer):
 # -- values by hand ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cls", [MCE, LOGM, SNPC, RSLVQ])
+@pytest.mark.parametrize("cls", [MCE, RSLVQ])
 def test_steep_scores_by_hand(cls, data):
     X, y = data
     model = cls(solver="online", xi=3.0, random_state=0, max_iter=3).fit(X, y)
@@ -229,11 +206,10 @@ def boundary_samples(model, X):
     return np.concatenate([low, high])
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_posterior_decides_in_float32(n_classes):
+def test_the_posterior_decides_in_float32():
     """Posteriors that differ in float64 can be equal in float32: all outputs follow the former."""
     rng = np.random.default_rng(0)
-    y = np.arange(3000) % n_classes
+    y = np.arange(3000) % 3
     X = (rng.normal(size=(3000, 2)) + y[:, None]).astype(np.float32)
     model = SNPC(decision="posterior", n_prototypes=2, random_state=0, max_iter=5, solver="online").fit(X, y)
     near = boundary_samples(model, X)
@@ -245,7 +221,7 @@ def test_the_posterior_decides_in_float32(n_classes):
 # -- explain -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(3)
 def test_explanation(model, data):
     X, y = data
     model.fit(X, y)

@@ -1,6 +1,7 @@
 """`partial_fit`: streams from scratch with `classes=`, batches without some classes, and classes first seen later."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 import lvq
-from lvq import GLVQ, GMLVQ, LGMLVQ, LVQ1, LVQ21, MCE, RSLVQ, LVQClassifier
+from lvq import GLVQ, LGMLVQ, LVQ21, MCE, OLVQ1, RSLVQ, LVQClassifier
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix, Weights
 from lvq.solvers import online
@@ -70,8 +71,7 @@ def test_partial_fit_continues_fit(model, data):
     assert model.n_iter_ == iterations + 1
 
 
-@pytest.mark.parametrize("solver", ["lbfgs", "adam"])
-@pytest.mark.parametrize("relevance", [None, "gradient", "matrix"])
+@pytest.mark.parametrize(("solver", "relevance"), [("lbfgs", "matrix"), ("adam", None)])
 def test_streams_are_online_whatever_the_solver(solver, relevance, data):
     X, y = data
     one = stream(GLVQ(relevance=relevance, solver="online", random_state=0), X, y, 30)
@@ -88,39 +88,7 @@ def test_fit_after_a_stream_starts_again(model, data):
     np.testing.assert_array_equal(after.objective_history_, fresh.objective_history_)
 
 
-@pytest.mark.parametrize(
-    ("model", "factor"),
-    [
-        (GLVQ(), 0.1),
-        (GMLVQ(), 0.1),
-        (GLVQ(kernel=Gaussian(width="learned")), 0.1),
-        (LVQ1(), 1.0),
-        (LVQ21(), 1.0),
-    ],
-    ids=str,
-)
-def test_rates_of_a_linear_schedule(model, factor, data):
-    """A stream has no known end: they are constant, and that of prototypes is a tenth where there is a cost."""
-    X, y = data
-    solvers = Online(relevance_rate=0.05), Online(factor * 0.1, relevance_rate=0.05, schedule="constant")
-    linear, constant = (stream(clone(model).set_params(solver=solver, random_state=0), X, y, 10) for solver in solvers)
-    np.testing.assert_array_equal(linear.prototypes_, constant.prototypes_)
-    if linear.model_.relevance is not None:
-        np.testing.assert_array_equal(linear.model_.relevance, constant.model_.relevance)
-
-
 # -- classes that are missing or late ----------------------------------------------------------------------------------
-
-
-@pytest.mark.thin(4)
-def test_batches_without_some_classes(model, data):
-    X, y = data
-    model.partial_fit(X, y, classes=[0, 1, 2])
-    for label in (2, 0, 1):
-        model.partial_fit(X[y == label], y[y == label])
-    assert np.isfinite(model.prototypes_).all()
-    np.testing.assert_array_equal(np.unique(model.prototype_labels_), [0, 1, 2])
-    assert model.score(X, y) > 0.5
 
 
 @pytest.mark.thin(4)
@@ -169,7 +137,7 @@ def rate_zero(model):
     return model.set_params(random_state=0, solver=Online(learning_rate=0.0, relevance_rate=0.0, shuffle=False))
 
 
-@pytest.mark.parametrize("late", [0, 1, 2])
+@pytest.mark.parametrize("late", [0, 2])
 def test_new_classes_start_from_their_own_samples(late, data):
     X, y = data
     early = y != late
@@ -179,9 +147,7 @@ def test_new_classes_start_from_their_own_samples(late, data):
     np.testing.assert_allclose(model.prototypes_, means, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("late", [0, 1, 2])
-@pytest.mark.parametrize("local", ["class", "prototype"])
-@pytest.mark.parametrize("rank", [None, 2])
+@pytest.mark.parametrize(("late", "local", "rank"), [(0, "class", None), (1, "prototype", 2), (2, "class", 2)])
 def test_local_matrices_stay_with_their_prototypes(late, local, rank, data):
     """The matrices learned so far stay with their class or prototype when another takes a place among them."""
     X, y = data
@@ -200,8 +166,9 @@ def test_local_matrices_stay_with_their_prototypes(late, local, rank, data):
     np.testing.assert_allclose(np.square(after[late]).sum(axis=(-2, -1)), 1)
 
 
-@pytest.mark.parametrize("late", [0, 1, 2])
-@pytest.mark.parametrize("counts", [{0: 1, 1: 1, 2: 1}, {0: 2, 1: 1, 2: 2}, {0: 1, 1: 2, 2: 3}], ids=str)
+@pytest.mark.parametrize(
+    ("late", "counts"), [(0, {0: 1, 1: 2, 2: 3}), (1, {0: 2, 1: 1, 2: 2}), (2, {0: 1, 1: 1, 2: 1})]
+)
 def test_statistics_stay_with_their_prototypes(late, counts, data):
     """FC2's means and counts, and the counts of the classes, whatever the numbers of prototypes and classes are."""
     X, y = data
@@ -221,7 +188,7 @@ def test_statistics_stay_with_their_prototypes(late, counts, data):
         np.testing.assert_allclose(after.scatter[now], before.scatter[mine])
 
 
-@pytest.mark.parametrize("rule", [Matrix(rank=1), Matrix(rank=2), Matrix(rank=1, local="class")], ids=str)
+@pytest.mark.parametrize("rule", [Matrix(rank=2), Matrix(rank=1, local="class")], ids=str)
 def test_low_rank_from_a_first_batch_of_one_class(rule, data):
     """There are no class means to separate yet, so the axes of largest spread are used."""
     X, y = data
@@ -233,11 +200,11 @@ def test_low_rank_from_a_first_batch_of_one_class(rule, data):
 # -- one at a time -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("order", [pytest.param("backward", marks=pytest.mark.slow), "shuffled"])
-def test_one_sample_at_a_time(online_model, data, order):
+@pytest.mark.thin(3)
+def test_one_sample_at_a_time(online_model, data):
     X, y = data
     online_model.set_params(n_prototypes=1)
-    for i in np.arange(90)[::-1] if order == "backward" else np.random.default_rng(1).permutation(90):
+    for i in np.random.default_rng(1).permutation(90):
         online_model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1, 2])
     assert np.isfinite(online_model.prototypes_).all()
     np.testing.assert_array_equal(online_model.prototype_labels_, [0, 1, 2])
@@ -248,18 +215,13 @@ def test_one_sample_at_a_time(online_model, data, order):
 # -- refusals ----------------------------------------------------------------------------------------------------------
 
 
-def test_classes_are_needed_first(default, data):
+def test_classes_are_needed_first_and_stay(data):
     X, y = data
-    name = type(default).__name__
-    with pytest.raises(ValueError, match=rf"classes must be passed on the first call to {name}\.partial_fit"):
-        default.partial_fit(X, y)
-    default.partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y)
-
-
-def test_other_classes_later(data):
-    X, y = data
-    model = GLVQ().partial_fit(X, y, classes=[0, 1, 2])
-    model.partial_fit(X, y, classes=[2, 1, 0])
+    with pytest.raises(ValueError, match=r"classes must be passed on the first call to GLVQ\.partial_fit"):
+        GLVQ().partial_fit(X, y)
+    with pytest.raises(ValueError, match="needs samples of at least two classes, got 1 class: 0"):
+        GLVQ().partial_fit(X[y == 0], y[y == 0], classes=[0])
+    model = GLVQ().partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y, classes=[2, 1, 0])
     with pytest.raises(ValueError, match=r"classes=\[0, 1\] is not the same as on the first call"):
         model.partial_fit(X, y, classes=[0, 1])
 
@@ -276,12 +238,6 @@ def test_unknown_labels(default, data):
     np.testing.assert_array_equal(default.prototypes_, before)
 
 
-def test_one_class_only(default, data):
-    X, y = data
-    with pytest.raises(ValueError, match="needs samples of at least two classes, got 1 class: 0"):
-        default.partial_fit(X[y == 0], y[y == 0], classes=[0])
-
-
 # -- streams continue the model that they find -------------------------------------------------------------------------
 
 
@@ -291,16 +247,9 @@ def many_classes():
     return rng.normal(size=(600, 30)) + y[:, None], y
 
 
-CHANGED_RULES = [
-    *[("gradient", "fc2"), ("fc1", "fc2"), ("gradient", "fc1"), (None, "gradient"), (None, "matrix"), ("fc2", None)],
-    *[("matrix", "local_matrix"), ("local_matrix", "matrix"), ("matrix", None)],
-]
-
-
-@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("before", "after", "stored"),
-    [*((*rules, False) for rules in CHANGED_RULES), ("gradient", "fc2", True), (None, "matrix", True)],
+    [("gradient", "fc2", True), ("fc1", "fc2", False), (None, "matrix", True), ("matrix", "local_matrix", False)],
 )
 def test_another_relevance_is_refused(before, after, stored, tmp_path):
     """The compiled loops check no bounds: other parts than those of the fit would read and write beyond the arrays."""
@@ -336,7 +285,7 @@ def test_changed_parts_are_refused(change, data):
 
 @pytest.mark.parametrize(
     ("model", "change"),
-    [(MCE(), {"xi": 20.0}), (GLVQ(), {"slope": 20.0}), (GLVQ(), {"alpha": 2.0}), (LVQ21(), {"window": 0.05})],
+    [(MCE(), {"xi": 20.0}), (LVQ21(), {"window": 0.05})],
     ids=repr,
 )
 def test_parameters_of_the_cost_may_change(model, change, data):
@@ -350,9 +299,7 @@ def test_parameters_of_the_cost_may_change(model, change, data):
     np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
 
 
-@pytest.mark.parametrize(
-    ("model", "scale"), [(GLVQ(), 0.1), (GLVQ(), 0.001), (RSLVQ(), 0.001), (GLVQ(kernel="gaussian"), 0.001)], ids=repr
-)
+@pytest.mark.parametrize(("model", "scale"), [(GLVQ(), 0.1), (RSLVQ(), 2.0**-20)], ids=repr)
 def test_single_samples_of_a_small_scale_learn(model, scale):
     """One sample has no spread, so the units are measured on the first samples that do."""
     X, y = load_iris(return_X_y=True)
@@ -365,17 +312,6 @@ def test_single_samples_of_a_small_scale_learn(model, scale):
         batches.partial_fit(scale * X[rows], y[rows], classes=[0, 1, 2])
     assert batches.score(scale * X, y) > 0.9
     assert single.score(scale * X, y) > 0.9
-
-
-@pytest.mark.parametrize("scale", [2.0**-20, 2.0**20])
-def test_single_samples_do_not_depend_on_the_unit(scale, data):
-    """The first batch has no spread at all."""
-    X, y = data
-    plain, scaled = (GLVQ(random_state=0, solver=Online(shuffle=False)) for _ in range(2))
-    for i in range(60):
-        plain.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1, 2])
-        scaled.partial_fit(scale * X[i : i + 1], y[i : i + 1], classes=[0, 1, 2])
-    np.testing.assert_allclose(scaled.prototypes_ / scale, plain.prototypes_, rtol=1e-6, atol=1e-9)
 
 
 def test_a_stream_continues_its_random_order(data, monkeypatch):
@@ -406,3 +342,12 @@ def test_the_default_classifier_names_the_parameters_of_a_stream(params):
     for setting in named:
         model = LVQClassifier(**params, **setting)
         assert model.partial_fit(X, y, classes=[0, 1, 2]).score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("call", ["partial_fit", "fit"])
+def test_a_model_that_was_changed_by_hand_is_refused(call, data):
+    """Its statistics are of other prototypes, and the compiled loops check no bounds."""
+    model = OLVQ1(random_state=0, warm_start=True).fit(*data)
+    model.model_ = replace(model.model_, prototypes=model.prototypes_[:2], labels=model.model_.labels[:2])
+    with pytest.raises(ValueError, match=r"OLVQ1 has changed since it was fitted: it has statistics .*Call fit again"):
+        getattr(model, call)(*data)

@@ -11,9 +11,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQ1, OLVQ1, LVQClassifier
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQ1, LVQClassifier
 from lvq.model.importance import feature_importances
-from lvq.model.relevance import FisherNeighbours, Matrix
+from lvq.model.relevance import Matrix
 from lvq.model.samples import ArraySamples
 
 LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "objective_history_")
@@ -31,16 +31,19 @@ def assert_same(one, other):
 
 
 @pytest.mark.thin(4)
-def test_pickle(model, data):
+def test_pickle_and_clone(model, data):
     X, y = data
     model.fit(X, y)
     back = pickle.loads(pickle.dumps(model))
     assert_same(learned(back), learned(model))
     np.testing.assert_array_equal(back.predict_proba(X), model.predict_proba(X))
+    copy = clone(model)
+    assert not hasattr(copy, "prototypes_")
+    assert copy.get_params() == model.get_params()
     assert_same(learned(back.partial_fit(X, y)), learned(model.partial_fit(X, y)))
 
 
-@pytest.mark.parametrize("model", [LVQ1(relevance="fc2"), GLVQ(), GMLVQ(), OLVQ1()], ids=repr)
+@pytest.mark.parametrize("model", [LVQ1(relevance="fc2"), GMLVQ()], ids=repr)
 def test_memory_mapped_models_continue(model, data, tmp_path):
     """joblib can load arrays as read-only maps of the file."""
     X, y = data
@@ -51,40 +54,15 @@ def test_memory_mapped_models_continue(model, data, tmp_path):
     assert_same(learned(mapped.partial_fit(X, y)), learned(model.partial_fit(X, y)))
 
 
-@pytest.mark.thin(4)
-def test_clone(model, data):
-    copy = clone(model.fit(*data))
-    assert not hasattr(copy, "prototypes_")
-    assert copy.get_params() == model.get_params()
-
-
-def test_clone_of_parts_and_arrays(data):
-    X, y = data
-    model = GLVQ(
-        solver="online",
-        init=(X[:3], [0, 1, 2]),
-        relevance=FisherNeighbours(rivals="nearest"),
-        n_prototypes={0: 1, 1: 1, 2: 1},
-    )
-    copy = clone(model)
-    assert copy.relevance == model.relevance
-    np.testing.assert_array_equal(copy.init[0], model.init[0])
-    assert copy.fit(X, y).score(X, y) > 0.5
-
-
-def test_repr_names_what_differs():
-    assert repr(GMLVQ(solver="online", kernel="gaussian")) == "GMLVQ(kernel='gaussian', solver='online')"
-
-
 def test_pipeline_and_grid_search(data):
     X, y = data
     search = GridSearchCV(
         make_pipeline(StandardScaler(), GLVQ(solver="online", max_iter=3, random_state=0)),
-        {"glvq__kernel": [None, "gaussian", "cauchy"], "glvq__relevance": [None, "gradient", "matrix", "fc1", "fc2"]},
+        {"glvq__kernel": [None, "gaussian"], "glvq__relevance": [None, "matrix", "fc2"]},
         cv=3,
         error_score="raise",
     ).fit(X, y)
-    assert len(search.cv_results_["params"]) == 15
+    assert len(search.cv_results_["params"]) == 6
     assert search.best_score_ > 0.7
     assert search.predict_proba(X).shape == (90, 3)
 
@@ -99,7 +77,7 @@ def informative():
     return X, y
 
 
-RANKED = [GRLVQ(), GMLVQ(), LGMLVQ(), LVQ1(relevance="fc2"), GLVQ(relevance=Matrix(rank=2)), LVQClassifier()]
+RANKED = [LGMLVQ(), LVQ1(relevance="fc2"), GLVQ(relevance=Matrix(rank=2)), LVQClassifier()]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -118,7 +96,7 @@ def test_importances_select_features(model, informative):
 
 @pytest.mark.parametrize(
     ("model", "reason"),
-    [(GLVQ(), "it has no relevances"), (GRLVQ(), "trained by partial_fit"), (LVQ1(), "it has no relevances")],
+    [(GLVQ(), "it has no relevances"), (GRLVQ(), "trained by partial_fit")],
     ids=repr,
 )
 def test_no_importances(model, reason, informative):
@@ -132,7 +110,7 @@ def test_no_importances(model, reason, informative):
         _ = model.feature_importances_
 
 
-@pytest.mark.parametrize("model", [GMLVQ(), LGMLVQ(relevance=Matrix(local="prototype")), GRLVQ()], ids=repr)
+@pytest.mark.parametrize("model", [LGMLVQ(relevance=Matrix(local="prototype")), GRLVQ()], ids=repr)
 def test_importances_are_those_of_the_training_samples(model, informative):
     X, y = informative
     weight = np.linspace(1, 2, len(y))

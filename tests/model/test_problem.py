@@ -105,7 +105,7 @@ def test_threads_do_not_change_a_bit(cost, monkeypatch):
     monkeypatch.setattr(threads, "product_threads", lambda: 3)
     with threads.block_threads(threads.LARGE) as mapping:
         assert mapping is not map
-        many = problem.value_and_gradient(free, data, mapping)
+        many = problem.value_and_gradient(free, data)
     assert many[0] == one[0]
     np.testing.assert_array_equal(many[1].prototypes, one[1].prototypes)
 
@@ -114,7 +114,7 @@ def test_threads_do_not_change_a_bit(cost, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["arrays", "tensors"])
-@pytest.mark.parametrize(("relevance", "width"), [(None, None), ((4,), 0.5), ((3, 2, 4), None)])
+@pytest.mark.parametrize(("relevance", "width"), [(None, None), ((4,), np.asarray(0.5)), ((3, 2, 4), None)])
 def test_ravel_and_unravel(relevance, width, kind):
     rng = np.random.default_rng(0)
     place = np.asarray if kind == "arrays" else pytest.importorskip("torch").as_tensor

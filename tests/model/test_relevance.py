@@ -95,10 +95,10 @@ def test_free_parameters_give_back_the_constrained_ones(rule, two_of_many):
     _, free = draw_free(rule, 0, two_of_many)
     R = rule.constrained(free)
     if isinstance(rule, Matrix):
-        size, of_free = (R**2).sum(axis=(-2, -1)), (rule.structure.used(free) ** 2).sum(axis=(-2, -1))
+        size, of_free = (R**2).sum(axis=(-2, -1)), (rule.used(free) ** 2).sum(axis=(-2, -1))
     else:
         assert (R >= 0).all()
-        size, of_free = R.sum(axis=-1), (rule.structure.used(free) ** 2).sum(axis=-1)
+        size, of_free = R.sum(axis=-1), (rule.used(free) ** 2).sum(axis=-1)
     np.testing.assert_allclose(size, of_free if rule.free_size else 1.0)
     if rule.feature_groups is not None:
         assert not R[..., 3].any()

@@ -169,7 +169,7 @@ def arrays_with_header(**changes):
         ({"metric": {"kind": "local_matrix"}}, r"LocalMahalanobis needs the values \['groups'\], got \[\]"),
         ({"link": {"kind": "gaussian", "width": "1"}}, "not a positive number"),
         ({"link": {"kind": "identity", "width": 1.0}}, r"Identity needs the values \[\], got \['width'\]"),
-        ({"decision": {"xi": -1.0}}, "xi of a DecisionRule must be a positive number"),
+        ({"decision": {"xi": -1.0}}, "xi is not a positive number"),
         ({"decision": {"other": 1}}, "unexpected keyword argument 'other'"),
         ({"decision": {"xi": "1"}}, ""),
         ({"feature_names": ["a"]}, "1 feature names for 3 features"),

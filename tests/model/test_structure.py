@@ -3,20 +3,25 @@
 import numpy as np
 import pytest
 
-from lvq.model.structure import Structure
+from lvq.model.relevance import Weights
 
 GROUPS = (0, 1, 1, -1, 2, 0)
 
 
+def rule_of(groups=None, **penalties):
+    """A rule with these groups of features; -1 excludes one."""
+    return Weights(feature_groups=groups and [None if group < 0 else group for group in groups], **penalties)
+
+
 def test_means_of_groups():
     values = np.random.default_rng(0).normal(size=(3, 6))
-    found = Structure(GROUPS).shared(values)
+    found = rule_of(GROUPS).shared(values)
     for row, means in zip(values, found):
         for feature, group in enumerate(GROUPS):
             members = [other for other, its in enumerate(GROUPS) if its == group]
             assert means[feature] == pytest.approx(0 if group < 0 else np.mean(row[members]))
-    np.testing.assert_array_equal(Structure(GROUPS).used(values)[:, 3], 0)
-    assert Structure(GROUPS).shared(values.astype(np.float32)).dtype == np.float32
+    np.testing.assert_array_equal(rule_of(GROUPS).used(values)[:, 3], 0)
+    assert rule_of(GROUPS).shared(values.astype(np.float32)).dtype == np.float32
 
 
 def entropy(weights, groups):
@@ -29,7 +34,7 @@ def entropy(weights, groups):
 def test_penalties_are_their_formulas(groups):
     """Gradients are compared with differences in `test_relevance.py`."""
     rng, each = np.random.default_rng(1), tuple(range(6)) if groups is None else groups
-    structure = Structure(groups, sparsity=0.7, smoothness=0.4)
+    structure = rule_of(groups, sparsity=0.7, smoothness=0.4)
     weights = structure.used(rng.uniform(0.1, 1, (2, 6)))
     omega = structure.used(rng.normal(size=(2, 3, 6)))
     pairs = [(k, k + 1) for k in range(5) if each[k] >= 0 and each[k + 1] >= 0]
@@ -37,38 +42,37 @@ def test_penalties_are_their_formulas(groups):
         0.7 * entropy(row, each) + 0.4 * 6 * sum((row[k] - row[j]) ** 2 for k, j in pairs) / row.sum() ** 2
         for row in weights
     )
-    assert structure.of_weights(weights)[0] == pytest.approx(expected, rel=1e-12)
+    assert structure.penalty_of_weights(weights)[0] == pytest.approx(expected, rel=1e-12)
     expected = sum(
         0.7 * entropy((matrix**2).sum(axis=0), each)
         + 0.4 * sum(((matrix[:, k] - matrix[:, j]) ** 2).sum() for k, j in pairs) / (matrix**2).sum()
         for matrix in omega
     )
-    assert structure.of_matrices(omega)[0] == pytest.approx(expected, rel=1e-12)
+    assert structure.penalty_of_matrices(omega)[0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_penalties_do_not_depend_on_the_size_of_the_metric():
-    rng, structure = np.random.default_rng(2), Structure(GROUPS, 0.7, 0.4)
+    rng, structure = np.random.default_rng(2), rule_of(GROUPS, sparsity=0.7, smoothness=0.4)
     weights, omega = structure.used(rng.uniform(0.1, 1, 6)), structure.used(rng.normal(size=(3, 6)))
-    assert structure.of_weights(weights)[0] == pytest.approx(structure.of_weights(50 * weights)[0])
-    assert structure.of_matrices(omega)[0] == pytest.approx(structure.of_matrices(50 * omega)[0])
+    assert structure.penalty_of_weights(weights)[0] == pytest.approx(structure.penalty_of_weights(50 * weights)[0])
+    assert structure.penalty_of_matrices(omega)[0] == pytest.approx(structure.penalty_of_matrices(50 * omega)[0])
 
 
 def test_the_smoothness_of_a_matrix_is_that_of_lambda():
     """A rotation of Omega changes neither distances nor the penalty."""
-    rng, structure = np.random.default_rng(3), Structure(smoothness=1.0, sparsity=1.0)
+    rng, structure = np.random.default_rng(3), rule_of(smoothness=1.0, sparsity=1.0)
     omega, rotation = rng.normal(size=(4, 6)), np.linalg.qr(rng.normal(size=(4, 4)))[0]
-    assert structure.of_matrices(omega)[0] == pytest.approx(structure.of_matrices(rotation @ omega)[0])
+    assert structure.penalty_of_matrices(omega)[0] == pytest.approx(structure.penalty_of_matrices(rotation @ omega)[0])
 
 
 def test_extreme_weights():
-    structure = Structure(sparsity=1.0)
-    value, gradient = structure.of_weights(np.array([1.0, 0.0, 0.0]))
+    structure = rule_of(sparsity=1.0)
+    value, gradient = structure.penalty_of_weights(np.array([1.0, 0.0, 0.0]))
     assert value == 0
     assert np.isfinite(gradient).all()
-    assert structure.of_weights(np.ones(5))[0] == pytest.approx(np.log(5))
+    assert structure.penalty_of_weights(np.ones(5))[0] == pytest.approx(np.log(5))
 
 
 def test_labels_of_groups():
-    assert Structure.of_labels(["b", 3, "b", None, "a"], 0.1, 0.2) == Structure((0, 1, 0, -1, 2), 0.1, 0.2)
-    with pytest.raises(ValueError, match="groups of a Structure must leave one feature or more"):
-        Structure((-1, -1))
+    shared = Weights(feature_groups=["b", 3, "b", None, "a"]).shared(np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
+    assert shared.tolist() == [2.0, 2.0, 2.0, 0.0, 5.0]

@@ -8,6 +8,7 @@ from sklearn import datasets as of_sklearn
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.ensemble import VotingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import SelectKBest
@@ -31,7 +32,8 @@ from experiments import datasets as of_papers
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, RSLVQ, LVQClassifier, RejectClassifier
 from lvq.model.relevance import Matrix
 from lvq.onnx import register, to_onnx
-from lvq.rejection import Combination, certainty
+from lvq.preprocessing import NuisanceRemoval
+from lvq.rejection import CostClassifier, certainty
 
 pytestmark = [
     pytest.mark.usefixtures("run"),
@@ -103,8 +105,8 @@ REJECTING = [
     RejectClassifier(GLVQ(kernel="gaussian"), measure="combined"),
     RejectClassifier(RSLVQ(n_prototypes=2), measure="combined", thresholds="optimal"),
     RejectClassifier(LVQClassifier(cost="cross_entropy", n_prototypes=2), measure="combined"),
-    RejectClassifier(GLVQ(), measure=Combination()),
-    RejectClassifier(GLVQ(n_prototypes=3), measure=Combination("relsim", "distance", 0.1), thresholds="optimal"),
+    RejectClassifier(CostClassifier(LVQClassifier(), [[0, 1, 2], [1, 0, 1], [3, 1, 0]]), measure="combined"),
+    RejectClassifier(CostClassifier(GLVQ(), [[0, 1, 2], [1, 0, 1], [3, 1, 0]]), measure="combined"),
     RejectClassifier(GLVQ(), max_error=[0.001, 0.5], confidence=0.6, thresholds="optimal"),
     RejectClassifier(LVQClassifier(), cv=3),
     make_pipeline(StandardScaler(), RejectClassifier(make_pipeline(PCA(3), GLVQ()))),
@@ -175,6 +177,23 @@ def test_steps(step, run, data):
     assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-9)
     narrow = run(to_onnx(model, dtype="float32"), X.astype(np.float32))
     assert_allclose(narrow["probabilities"], model.predict_proba(X), atol=1e-3)
+
+
+def test_a_nuisance_that_is_removed(run, data):
+    X, y = data
+    model = make_pipeline(NuisanceRemoval(cv=2, random_state=0), GLVQ(random_state=0))
+    model.fit(X, y, nuisanceremoval__nuisance=X[:, 3] > 3)
+    found = run(to_onnx(model), X)
+    assert_array_equal(found["label"], model.predict(X))
+    assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-9)
+
+
+def test_booleans_are_numbers(run, data):
+    """As features, and as categories; the graph takes them as 0 and 1."""
+    X, y = data[0] > 3, data[1]
+    for steps in ([], [OneHotEncoder(sparse_output=False)]):
+        model = make_pipeline(*steps, GLVQ(random_state=0)).fit(X, y)
+        assert_array_equal(run(to_onnx(model), X.astype(np.float64))["label"], model.predict(X))
 
 
 @pytest.mark.parametrize("step", [PolynomialFeatures(2), KBinsDiscretizer(3, encode="ordinal")], ids=spelled)
@@ -350,6 +369,20 @@ def test_skl2onnx_converts(run, data):
         assert_array_equal(found["label"], model.predict(X))
 
 
+@pytest.mark.parametrize("voting", ["hard", "soft"])
+def test_a_vote_is_left_to_skl2onnx(voting, run, data):
+    """It has no prototypes of its own; skl2onnx asks the registered converter for each member."""
+    import skl2onnx
+
+    members = [("one", GLVQ(random_state=0)), ("other", LVQClassifier(random_state=0, max_iter=3))]
+    vote = VotingClassifier(members, voting=voting, flatten_transform=False).fit(*data)
+    with pytest.raises(ValueError, match=r"to_onnx needs a model of this library.* got VotingClassifier"):
+        to_onnx(vote)
+    register()
+    graph = skl2onnx.to_onnx(vote, data[0][:1], target_opset=18, options={id(vote): {"zipmap": False}})
+    assert_array_equal(next(iter(run(graph, data[0]).values())), vote.predict(data[0]))
+
+
 # -- messages ----------------------------------------------------------------------------------------------------------
 
 
@@ -357,8 +390,6 @@ def test_messages(data):
     X, y = data
     with pytest.raises(ValueError, match=r"dtype of to_onnx must be 'float64' or 'float32', got 'float16'"):
         to_onnx(GLVQ(), dtype="float16")
-    with pytest.raises(ValueError, match=r"measure of to_onnx must be one of .* got 'radius'"):
-        to_onnx(GLVQ(), measure="radius")
     with pytest.raises(NotFittedError):
         to_onnx(GLVQ())
     with pytest.raises(NotFittedError):

@@ -32,7 +32,6 @@ from lvq.model.costs import LOGMCost
 from lvq.model.links import Cauchy, RationalQuadratic
 from lvq.model.relevance import FisherNeighbours, Matrix
 from lvq.persistence import LoadError, load, save
-from lvq.rejection import Combination
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -48,7 +47,7 @@ VARIANTS = [
     GLVQ(init="samples", n_prototypes={"ash": 1, "birch": 2, "cedar": 3}, random_state=np.random.RandomState(3)),
     GLVQ(solver="online", relevance=FisherNeighbours(rivals="nearest")),
     LGMLVQ(relevance=Matrix(local="prototype", rank=1), n_prototypes=2),
-    RejectClassifier(GLVQ(), measure=Combination("relsim", "distance", 0.05), thresholds="optimal", cost_ratio=0.2),
+    RejectClassifier(GLVQ(), measure="combined", thresholds="optimal", cost_ratio=0.2),
     RejectClassifier(GMLVQ(), max_error=0.3, confidence=0.6),
     RejectClassifier(LVQ1(), cv=StratifiedKFold(3), cost_ratio=0.2),
     RejectClassifier(LogisticRegression(), measure="margin"),

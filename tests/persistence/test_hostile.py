@@ -61,7 +61,7 @@ CODE = {
     "an import of another module": lambda command: ["name", "sklearn.metrics._scorer.partial"],
     "a function of numpy": lambda command: ["name", "numpy.load"],
     "a process": lambda command: ["compiled", "subprocess.Popen", ["tuple", command], None],
-    "a call of a trusted class": lambda command: ["compiled", "lvq.rejection.scores.Combination", ["tuple"], None],
+    "a call of a trusted class": lambda command: ["compiled", "lvq.rejection.scores.NoneOfThese", ["tuple"], None],
     "a tree": lambda command: ["compiled", "sklearn.tree._tree.Tree", ["tuple", 1, ["array", 0], 1], None],
     "a function as a class": lambda command: ["object", "lvq.rejection.point.accept_mask", EMPTY],
     "no module": lambda command: ["name", "system"],

@@ -16,7 +16,7 @@ from lvq.estimators.find_model import need_model
 from lvq.plots import ProjectionDisplay, plane, regions
 from lvq.plots.projection import _axes, predict_points
 from lvq.plots.style import class_colours
-from lvq.rejection import Combination, certainty
+from lvq.rejection import certainty
 
 RESOLUTION = 12
 
@@ -167,7 +167,7 @@ def own_measure(estimator, X):
     return -np.abs(np.asarray(X)[:, 0] - 5)
 
 
-@pytest.mark.parametrize("measure", ["auto", "boundary", "radius", "margin", "combined", Combination(own_measure)])
+@pytest.mark.parametrize("measure", ["auto", "boundary", "radius", "margin", "combined", own_measure])
 def test_area_of_rejection(data, measure):
     X, y = data
     pipeline = make_pipeline(StandardScaler(), GLVQ(random_state=0))

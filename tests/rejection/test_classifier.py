@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from lvq import GLVQ, LGMLVQ
+from lvq import GLVQ, LGMLVQ, LVQClassifier
 from lvq.rejection import (
     GuaranteeError,
     RejectClassifier,
@@ -143,6 +143,32 @@ def test_refitting_a_prefit_estimator_changes_nothing(data, frozen):
     assert not np.array_equal(model.predict(X), safe.predict(X))
     assert outputs(safe, X, y) == before
     assert safe.estimator is not safe.estimator_
+
+
+def test_other_classes_need_another_calibration(data):
+    """Thresholds belong to the classes of calibration: a class that came or went is an error, not a silent answer."""
+    X, y = data
+    model = LVQClassifier(form="plain", random_state=0).fit(X, y)
+    safe = RejectClassifier(model, cv="prefit").fit(X, y)
+    new, own = X[:20] - 5, safe.estimator_
+    own.add_class(new, "fox")
+    for name in ("predict", "predict_proba", "decision_function", "accept", "certainty", "cell", "predict_or_reject"):
+        with pytest.raises(ValueError, match=r"must be calibrated again.* added \['fox'\], removed \[\]. Fit Reject"):
+            getattr(safe, name)(X)
+    own.remove_class("fox")
+    assert len(safe.accept(X)) == len(X)
+    own.remove_class("cat")
+    with pytest.raises(ValueError, match=r"added \[\], removed \['cat'\]"):
+        safe.accept(X)
+    again = RejectClassifier(own, cv="prefit").fit(X, y)
+    assert set(again.predict(X)) == {"dog", "eel"}
+    stream = GLVQ(**QUICK).partial_fit(X, y, classes=["cat", "dog", "eel", "fox"])
+    stream = RejectClassifier(stream, cv="prefit").fit(X, y)
+    stream.estimator_.partial_fit(X, y)
+    assert len(stream.accept(X)) == len(X)
+    stream.estimator_.partial_fit(new, ["fox"] * 20)
+    with pytest.raises(ValueError, match=r"added \['fox'\]"):
+        stream.accept(X)
 
 
 # -- scikit-learn's tools ----------------------------------------------------------------------------------------

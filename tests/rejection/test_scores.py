@@ -13,8 +13,8 @@ from sklearn.svm import SVC
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, SNPC
 from lvq.inspection.certify import certified_radius
 from lvq.model.relevance import Matrix
-from lvq.rejection import Combination, certainty
-from lvq.rejection.scores import Predictions, as_combination, cells_of, reason_of
+from lvq.rejection import certainty
+from lvq.rejection.scores import Predictions, cells_of, reason_of
 from lvq.solvers.online import Online
 
 QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
@@ -141,13 +141,8 @@ def test_a_user_function(data):
         certainty(model, X, lambda estimator, Z: estimator.predict_proba(Z))
 
 
-def test_combinations():
-    assert as_combination("combined") == Combination("combined", None)
-    assert as_combination("relsim") == Combination("relsim", None)
-    assert as_combination(Combination("margin", "distance")).ambiguity == "margin"
+def test_reasons():
     assert [reason_of(None, name) for name in ("relsim", "distance", abs)] == ["ambiguous", "outlier", "ambiguous"]
-    with pytest.raises(ValueError, match=r"outlier_fraction of Combination must be in \[0, 1\), got 1"):
-        Combination(outlier_fraction=1)
 
 
 def test_refused(data):

@@ -176,7 +176,7 @@ def large(monkeypatch):
     monkeypatch.setattr(
         Problem,
         "value_and_gradient",
-        lambda self, free, data, m=map: sizes.append(data.n_samples) or evaluate(self, free, data, m),
+        lambda self, free, data: sizes.append(data.n_samples) or evaluate(self, free, data),
     )
     return problem, start, ArraySamples(X, y, np.full(6000, 1 / 6000)), sizes
 

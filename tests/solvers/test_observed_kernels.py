@@ -5,7 +5,6 @@ import pytest
 from sklearn.base import clone
 
 from lvq import LVQ1, LVQ3, LVQ21, OLVQ1
-from lvq.model.costs import GLVQCost
 from lvq.model.links import Identity
 from lvq.model.relevance import Relevance
 from lvq.solvers.online import Online
@@ -59,13 +58,6 @@ def test_rows_of_features_without_weight(relevance):
             result = problem.compiled(ALL_COSTS[cost][0], Identity(), {}, max_iter=2)
             for found in (result.params.prototypes, result.params.relevance, result.history):
                 assert np.isfinite(found).all()
-
-
-def test_the_number_of_variances_is_checked():
-    problem = problem_of("plain")
-    problem.variances = problem.variances[1:]
-    with pytest.raises(ValueError, match="variances that do not fit the model"):
-        problem.compiled(GLVQCost(), Identity(), {})
 
 
 def rule_steps(model, X, y, W, labels, variances, rate=0.07, epochs=2):

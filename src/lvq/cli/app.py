@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +14,7 @@ from lvq.cli.console import note, print_json, progress_bar, report_errors
 
 if TYPE_CHECKING:
     from lvq.reports import Report
+    from lvq.tables.header import Reading
     from lvq.workflow import PredictResult, TableOptions
 
 
@@ -52,25 +53,25 @@ def _threads(threads: int | None) -> Iterator[None]:
         yield
 
 
-def _target(target: str | None, table: Path, encoding: str | None) -> str:
+def _target(target: str | None, table: Path, reading: "Reading") -> str:
     """The target; where none is given, report the columns of the table."""
     if target is not None:
         return target
     from lvq.tables.header import listed
     from lvq.tables.read import open_table
 
-    names = [name for name in open_table(table, encoding).names if name]
+    names = [name for name in open_table(table, reading).names if name]
     last = f", the last of them {names[-1]!r}" if repr(names[-1]) not in listed(names) else ""
     raise typer.BadParameter(
         f"which column holds the classes? {table} has the columns {listed(names)}{last}.", param_hint="'--target'"
     )
 
 
-def _options(encoding: str | None, *columns: Sequence[str] | None) -> "TableOptions":
+def _options(reading: "Reading", *columns: Sequence[str] | None) -> "TableOptions":
     """Options of tables; the columns are the first fields of `TableOptions`, in their order."""
     from lvq.workflow import TableOptions
 
-    return TableOptions(*(names or () for names in columns), encoding=encoding)
+    return TableOptions(*(names or () for names in columns), reading=reading)
 
 
 @app.command()
@@ -86,6 +87,7 @@ def fit(
     max_error: given.MaxError = None,
     confidence: given.Confidence = 0.95,
     coverage: given.Coverage = None,
+    title: given.Title = None,
     features: given.Features = None,
     drop: given.Drop = None,
     categorical: given.Categorical = None,
@@ -93,6 +95,8 @@ def fit(
     detection_limit: given.DetectionLimit = None,
     missing_mark: given.MissingMark = None,
     encoding: given.Encoding = None,
+    sheet: given.Sheet = None,
+    header_row: given.HeaderRow = None,
     class_weight: given.ClassWeight = None,
     costs: given.Costs = None,
     test_size: given.TestSize = 0.25,
@@ -109,7 +113,10 @@ def fit(
     without a name or row numbers, are left out with a note.
     """
     with report_errors(debug):
-        target = _target(target, table[0], encoding)
+        from lvq.tables import header
+
+        reading = header.Reading(encoding, sheet, header_row)
+        target = _target(target, table[0], reading)
         if out is None:
             raise typer.BadParameter("name a folder for model, report and metrics.", param_hint="'--out'")
         from lvq import workflow
@@ -120,7 +127,7 @@ def fit(
         estimator = workflow.make_model(
             model, prototypes=prototypes, class_weight=read_class_weight(class_weight), seed=seed
         )
-        options = _options(encoding, features, drop, categorical, date, detection_limit, missing_mark)
+        options = _options(reading, features, drop, categorical, date, detection_limit, missing_mark)
         cost_of = None if costs is None else read_costs(costs)
         check_folder(out, FILES, force=force)
         with progress_bar() as progress, _threads(threads):
@@ -129,8 +136,10 @@ def fit(
                 max_error=max_error, confidence=confidence, coverage=coverage, test_size=test_size, folds=folds,
                 seed=seed, progress=progress,
             )  # fmt: skip
+            run = run if title is None else replace(run, report=replace(run.report, name=title))
             run.write(out, force=force)
         _show_run(run.report, f"{out}: model.lvq, report.html, metrics.json")
+        typer.echo("Next: open report.html in a browser; 'lvq predict' uses the model on new rows.")
 
 
 def _show_run(report: "Report", written: str) -> None:
@@ -148,6 +157,8 @@ def predict(
     keep: given.Keep = None,
     probabilities: given.Probabilities = False,
     encoding: given.Encoding = None,
+    sheet: given.Sheet = None,
+    header_row: given.HeaderRow = None,
     threads: given.Threads = None,
     force: given.Force = False,
     json: given.Json = False,
@@ -155,18 +166,20 @@ def predict(
 ) -> None:
     """Predict the rows of a table of any length.
 
-    Columns of the predictions: label; certainty (higher is more certain); accepted; reason (for rejection); winner (the
-    nearest prototype, named as in the report); certified_radius (no smaller change of the row changes the label, in
-    standardised units, with 0 or 1 for a category; empty where the model has none).
+    Columns of the predictions: label; certainty (higher is more certain); accepted; reason (for rejection); because
+    (the columns that speak most for the label, with the factors by which they multiply its odds against the second
+    class); winner (the nearest prototype, named as in the report); certified_radius (no smaller change of the row
+    changes the label, in standardised units, with 0 or 1 for a category; empty where the model has none).
 
     A row with an unknown category, or with a missing value in a column that had none in training, is rejected.
     """
     with report_errors(debug):
         from lvq import workflow
 
+        reading = workflow.Reading(encoding, sheet, header_row)
         with progress_bar() as progress, _threads(threads):
             result = workflow.predict(
-                model, table, out, keep=keep or (), probabilities=probabilities, encoding=encoding, force=force,
+                model, table, out, keep=keep or (), probabilities=probabilities, reading=reading, force=force,
                 progress=lambda rows: progress("Rows predicted", rows, None),
             )  # fmt: skip
         if json:
@@ -188,6 +201,8 @@ def validate(
     target: given.OtherTarget = None,
     out: given.Folder = None,
     encoding: given.Encoding = None,
+    sheet: given.Sheet = None,
+    header_row: given.HeaderRow = None,
     force: given.Force = False,
     debug: given.Debug = False,
 ) -> None:
@@ -199,8 +214,9 @@ def validate(
     with report_errors(debug):
         from lvq import workflow
 
+        reading = workflow.Reading(encoding, sheet, header_row)
         with _threads(None):
-            found = workflow.validate(run, table, target=target, out=out, encoding=encoding, force=force)
+            found = workflow.validate(run, table, target=target, out=out, reading=reading, force=force)
         _show_run(found.report, str(found.page))
 
 
@@ -222,8 +238,12 @@ def compare(
     detection_limit: given.DetectionLimit = None,
     missing_mark: given.MissingMark = None,
     encoding: given.Encoding = None,
+    sheet: given.Sheet = None,
+    header_row: given.HeaderRow = None,
     seed: given.Seed = 0,
     threads: given.Threads = None,
+    out: given.Ranking = None,
+    force: given.Force = False,
     json: given.Json = False,
     debug: given.Debug = False,
 ) -> None:
@@ -234,19 +254,26 @@ def compare(
     is called worse than the best only where the corrected resampled t-test, adjusted for the number of models, says so.
     """
     with report_errors(debug):
-        target = _target(target, table[0], encoding)
-        from lvq import workflow
+        from lvq.tables import header
 
-        options = _options(encoding, features, drop, categorical, date, detection_limit, missing_mark)
+        reading = header.Reading(encoding, sheet, header_row)
+        target = _target(target, table[0], reading)
+        from lvq import workflow
+        from lvq.tables.write import check_table_output, write_table
+
+        options = _options(reading, features, drop, categorical, date, detection_limit, missing_mark)
+        path = None if out is None else check_table_output(out, force=force)
         chosen = {} if not model else {"models": model}
         with progress_bar() as progress, _threads(threads):
             result = workflow.compare(
                 table, target, group=group, time=time, prototypes=prototypes or (), others=others, folds=folds,
                 repeats=repeats, options=options, seed=seed, progress=progress, **chosen,
             )  # fmt: skip
+        if path is not None:
+            write_table(path, [result.frame])
         if json:
             scores = {name: values.tolist() for name, values in result.scores.items()}
-            print_json(vars(result) | {"ranking": [asdict(row) for row in result.ranking], "scores": scores})
+            print_json(vars(result) | {"ranking": result.frame.to_dict("records"), "scores": scores})
             return
         for text in result.notes:
             note(text)

@@ -221,24 +221,19 @@ def _counts(fraction: Fraction) -> str:
 
 def show_report(report: Report) -> None:
     """Print the main results of a fit or a validation; metrics.json has all of them."""
-    from lvq.reports.verdict import guarantee_sentence
-
-    data, metrics = report.data, report.metrics
+    data = report.data
     trained = f"{data.n_train} training rows, " if data.n_train else ""
     typer.echo(
         f"{report.name} on {one_line(data.name)}: {len(data.classes)} classes of {one_line(data.target)}, {trained}"
         f"{data.n_samples} test rows\n"
     )
-    for sentence in report.verdict:
-        paragraph(sentence)
+    for answer in report.verdict:
+        paragraph(answer.text)
     typer.echo()
     print_table(_result_rows(report))
     if len(data.classes) <= MAX_CLASSES:
         typer.echo()
         print_table(_class_rows(report), ["Class", "rows", "sensitivity", "specificity", "PPV", "NPV"])
-    if report.guarantee is not None:
-        typer.echo()
-        paragraph(guarantee_sentence(report.guarantee, metrics.majority))
     _show_importance(report)
 
 

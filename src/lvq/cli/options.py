@@ -49,7 +49,9 @@ TestTable = Annotated[
 Run = Annotated[Path, _argument("RUN", "Folder that 'lvq fit' wrote.")]
 ModelFile = Annotated[Path, _argument("MODEL", "model.lvq, or the folder of its run.")]
 NewRun = Annotated[Path | None, _needed("RUN", "Folder for model, report and metrics. [required]")]
-PredictionFile = Annotated[Path, _needed("FILE", "Predictions: .csv, .csv.gz or .parquet.")]
+PredictionFile = Annotated[Path, _needed("FILE", "Predictions: .csv, .csv.gz, .parquet or .xlsx.")]
+Ranking = Annotated[Path | None, _needed("FILE", "File for the ranking: .csv, .csv.gz, .parquet or .xlsx.")]
+Title = Annotated[str | None, _needed("TEXT", "Title of the report. [default: the model's name]")]
 Onnx = Annotated[Path, _needed("FILE", "File to write.")]
 Folder = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder for the results.")]
 DemoFolder = Annotated[Path, typer.Option(metavar="RUN", help="Folder for the run.")]
@@ -76,6 +78,11 @@ MissingMark = Annotated[
 ]
 Encoding = Annotated[
     str | None, typer.Option(metavar="NAME", help="Of CSV files: utf-8, utf-16, latin-1, ... Found by default.")
+]
+Sheet = Annotated[str | None, _needed("NAME", "Sheet of an Excel file. [default: the first with values]")]
+HeaderRow = Annotated[
+    int | None,
+    typer.Option(metavar="ROW", min=0, help="Row with the names of the columns; 0: none. [default: the first]"),
 ]
 Keep = Annotated[list[str] | None, _columns("Column to copy into the predictions")]
 

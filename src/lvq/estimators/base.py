@@ -29,10 +29,10 @@ from lvq.estimators.tensors import floating, require_torch
 from lvq.estimators.training import Training
 from lvq.model.objective import Params
 from lvq.model.rows import is_tensor
-from lvq.model.samples import ArraySamples, filled
+from lvq.model.samples import ArraySamples, filled, typical_variance
 from lvq.model.start_prototypes import on_sphere, prototypes_per_class, start_prototypes
 from lvq.solvers.lbfgs import LBFGS
-from lvq.solvers.state import Result, progress_lines, silent
+from lvq.solvers.state import Result, progress_lines, silent, state_problem
 from lvq.solvers.threads import product_threads, single_threaded_products
 from lvq.typing import Label
 
@@ -262,6 +262,12 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
     def _training(self) -> Training:
         """The fitted model as the start of further training, with a random state of its own."""
         model, width = self.model_, getattr(self.model_.link, "width", None)
+        problem = state_problem(self._state, model)
+        if problem:
+            raise ValueError(
+                f"A part of this {type(self).__name__} has changed since it was fitted: it has {problem}. Call fit "
+                "again, without a warm start."
+            )
         params = Params(model.prototypes, model.relevance, width)
         return Training(params, model.labels, model.link, self._state.copy())
 
@@ -294,7 +300,7 @@ def _warn_if_not_converged(estimator: BaseEstimator, result: Result, samples: Ar
     if result.converged or late - history[-1] <= 0.01 * (history[0] - history[-1]):
         return
     as_directions = getattr(estimator, "metric", "euclidean") == "cosine"
-    scaled = as_directions or (samples.in_memory and 0.25 <= samples.typical_variance() <= 4)
+    scaled = as_directions or (samples.in_memory and 0.25 <= typical_variance(samples) <= 4)
     warnings.warn(
         f"{type(estimator).__name__}: lbfgs stopped after {result.n_iter} iterations, before the objective "
         f"({history[-1]:.5g}) converged. Increase max_iter (now {estimator.max_iter}) or the solver's tol"

@@ -11,10 +11,10 @@ from sklearn.base import clone
 
 from lvq.estimators.base import BaseLVQ, unchanged_on_error
 from lvq.estimators.cost_based import CostBasedLVQ
-from lvq.estimators.cross_fit import Candidate, best_of, choice_rows, cross_fitted_temperature, make_folds, race
+from lvq.estimators.cross_fit import Candidate, Folds, best_of, choice_rows, cross_fitted_temperature, make_folds, race
 from lvq.estimators.parameters import at_least_one, estimator, one_of
 from lvq.estimators.sample_prototypes import on_samples
-from lvq.estimators.specification import Parts
+from lvq.estimators.specification import MAX_SPARSE, Parts, Solver
 from lvq.estimators.training import Training
 from lvq.model.costs import Cost, CrossEntropyCost, MarginCost
 from lvq.model.relevance import FULL_RANK_FEATURES, RELEVANCES, Matrix, Relevance, Scale, Structured, Weights
@@ -80,7 +80,7 @@ NAMES = tuple(dict.fromkeys(form.name for form in FORMS))
 FEW = 10  # samples of a class on average; with fewer a metric cannot be learned
 CHOICE_WORK = 100_000_000  # multiplications of a form for the distances of the samples that it is chosen by,
 FIT_WORK = 40_000_000_000  # and for all samples
-WIDE = 1_000  # features of sparse samples from which the plain form is trained online
+TEXT_TOL = 3e-4  # of L-BFGS for sparse samples of many features: on 20 newsgroups half of the iterations of 1e-5
 
 
 class _OfStreams:
@@ -117,8 +117,8 @@ class LVQClassifier(CostBasedLVQ):
     apart the most readable is taken. With fewer than 50 samples, or ten a class, the form is plain with one prototype.
     The probabilities are calibrated.
 
-    Sparse samples of more than 1,000 features, such as texts, have one prototype a class in the plain metric, trained
-    online. `partial_fit` is available with ``solver="online"`` or a relevance without a ridge.
+    Sparse samples of more than 1,024 features, such as texts, have one prototype a class in the plain metric.
+    `partial_fit` is available with ``solver="online"`` or a relevance without a ridge.
 
     {parameters}
 
@@ -230,12 +230,13 @@ class LVQClassifier(CostBasedLVQ):
                 f"LVQClassifier takes the form={self.form!r} or a relevance, got relevance={self.relevance!r} too. "
                 "Give one of them."
             )
-        if self._is_open() and self.solver == "auto" and is_sparse(X) and X.shape[1] > WIDE:
-            form, solver = (Form("plain", None, 1), "online")
-            if self.metric == "cosine":  # prototypes of length one need a learned scale
-                form, solver = FORMS[0], "lbfgs"
-            return self._with_form(form).set_params(solver=solver)._parts(X, device)
         return super()._parts(X, device)
+
+    def _solver(self, cost: Cost, relevance: Relevance, X: ArrayLike | None) -> Solver:  # type: ignore[override]
+        """As in all estimators, but L-BFGS that ends early for the plain form of texts."""
+        if self.solver == "auto" and isinstance(relevance, Scale) and _is_wide(X):
+            return LBFGS(tol=TEXT_TOL)
+        return super()._solver(cost, relevance, X)
 
     def _with_form(self, form: Form, sizes: np.ndarray | None = None, classes: np.ndarray | None = None) -> Self:
         """A copy that is fixed to a form; a class has at most half as many prototypes as samples."""
@@ -260,26 +261,22 @@ class LVQClassifier(CostBasedLVQ):
         shaped, parts, _ = super()._settled(parts, samples, classes, groups, warm)
         if self.calibration is None:
             return shaped, parts, 1.0
-        folds = make_folds(samples, classes, groups)
+        folds = self._folds(parts, samples, classes, groups)
         return shaped, parts, 1.0 if folds is None else cross_fitted_temperature(Candidate(shaped, parts), folds)
 
     def _chosen(
         self, parts: Parts, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None, warm: bool
     ) -> tuple[Self, Parts, float]:
         """A copy with the form that is best on samples left out, its parts, and its temperature."""
-        if type(parts.relevance) is Relevance and not self._is_online():
-            forms: tuple[Form, ...] = (Form("plain", None, 1),)  # sparse and wide, trained online
-        elif warm and self._goes_on(classes):
-            forms = (self._fitted_form(),)
-        else:
-            forms = self._affordable(parts, samples, len(classes))
         if warm and self._goes_on(classes):
+            forms: tuple[Form, ...] = (self._fitted_form(),)
             shapes = [as_chosen(self)]
         else:
+            forms = self._affordable(parts, samples, len(classes))
             sizes = np.bincount(as_numpy(samples.y), minlength=len(classes)) if samples.in_memory else None
             shapes = [self._with_form(form, sizes, classes) for form in forms]
         candidates = [Candidate(shape, replace(parts, relevance=shape._relevance())) for shape in shapes]
-        folds = make_folds(samples, classes, groups) if len(forms) > 1 or self.calibration else None
+        folds = self._folds(parts, samples, classes, groups) if len(forms) > 1 or self.calibration else None
         self.form_, self.form_scores_ = forms[0].name, {}
         if folds is None:
             return *candidates[0], 1.0
@@ -290,6 +287,14 @@ class LVQClassifier(CostBasedLVQ):
         self.form_ = forms[place].name
         self.form_scores_ = {form.label: -score for form, score in zip(forms, scores)}
         return *candidates[place], 1.0 if self.calibration is None else temperature
+
+    def _folds(
+        self, parts: Parts, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None
+    ) -> Folds | None:
+        """Folds; of texts only the words that they have, where these are enough for the model."""
+        folds = make_folds(samples, classes, groups)
+        plain = isinstance(parts.relevance, Scale) and isinstance(self.init, str)
+        return folds.narrow() if folds is not None and plain and _is_wide(folds.samples.X) else folds
 
     def _goes_on(self, classes: np.ndarray) -> bool:
         """Whether a warm start can go on; `check_unchanged` refuses other classes, and other shapes of the metric."""
@@ -305,7 +310,7 @@ class LVQClassifier(CostBasedLVQ):
         forms, n_samples = self._table(), samples.n_samples
         if not isinstance(parts.solver, LBFGS):
             return forms[-1:]
-        if n_samples < FEW * n_classes:
+        if n_samples < FEW * n_classes or (samples.in_memory and _is_wide(samples.X)):
             return forms[:1]
         rows = choice_rows(n_samples, n_classes)
         most = min(CHOICE_WORK / rows * max(1, n_samples / (2 * rows)), FIT_WORK / n_samples)
@@ -320,14 +325,17 @@ class LVQClassifier(CostBasedLVQ):
     partial_fit = _OfStreams()
 
 
+def _is_wide(X: ArrayLike | None) -> bool:
+    """Whether samples are sparse with more features than a matrix can have, as texts have."""
+    return is_sparse(X) and X.shape[1] > MAX_SPARSE
+
+
 def as_chosen(estimator: BaseLVQ) -> BaseLVQ:
     """A copy of a fitted estimator that is not fitted, with the form that its `fit` has chosen."""
     if not isinstance(estimator, LVQClassifier) or not estimator._is_open():
         return clone(estimator)
     form, model = estimator._fitted_form(), estimator.model_
     fixed = estimator._with_form(form)
-    if type(form.relevance) is Relevance:  # of sparse and wide samples
-        fixed.set_params(solver="online")
     if estimator._counts_are_open():
         counts = np.bincount(model.labels, minlength=len(model.classes))
         fixed.set_params(n_prototypes=dict(zip(model.classes.tolist(), counts.tolist())))

@@ -70,6 +70,11 @@ class Folds(NamedTuple):
         """Mean number of rows that are left out for each row to train on."""
         return float(np.mean([len(test) / len(train) for train, test in self.pairs]))
 
+    def narrow(self) -> "Folds":
+        """Sparse samples without the features that none of them has: there plain prototypes are 0 and stay so."""
+        X = self.samples.X[:, np.unique(self.samples.X.indices)]
+        return self._replace(samples=ArraySamples(X, self.samples.y, self.samples.weight))
+
 
 def cross_fit(candidates: Sequence[Candidate], folds: Folds, n_jobs: int | None = None) -> list[np.ndarray]:
     """Log-probabilities of the samples left out, (n_left_out, n_classes), by each candidate."""

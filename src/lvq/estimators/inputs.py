@@ -70,7 +70,7 @@ def _samples_to_predict(estimator: BaseEstimator, X: MatrixLike) -> Array:
     if _fits(X, estimator):
         return X
     samples, _ = _validated(estimator, X, "no_validation", reset=False, missing=ignores_missing)
-    return check_magnitude(estimator, samples)
+    return rows.check_magnitude(samples, type(estimator).__name__)
 
 
 def _fits(X: MatrixLike, estimator: BaseEstimator) -> bool:
@@ -82,15 +82,14 @@ def _fits(X: MatrixLike, estimator: BaseEstimator) -> bool:
         and len(X) > 0
         and X.shape[1] == estimator.n_features_in_
         and not hasattr(estimator, "feature_names_in_")
-        and _sum_of_squares(X) < rows.largest_value(X.dtype, X.shape[1]) ** 2
+        and _length(X.ravel(order="K")) < rows.largest_value(X.dtype, X.shape[1])
     )
 
 
-def _sum_of_squares(X: np.ndarray) -> float:
+def _length(numbers: np.ndarray) -> float:
     """NaN or infinite where a number is; one pass over the samples."""
-    flat = X.ravel(order="K")
     with np.errstate(over="ignore", invalid="ignore"):
-        return float(np.dot(flat, flat))
+        return float(np.dot(numbers, numbers)) ** 0.5
 
 
 def _validated(
@@ -117,29 +116,15 @@ def _validated(
     return rows.canonical(X) if rows.is_sparse(X) else X, y
 
 
-def check_magnitude(estimator: BaseEstimator, X: Array) -> Array:
-    """Raise ValueError for values that are so large that squared distances overflow."""
-    known = rows.numbers(X)
-    largest = float(max(np.fmax.reduce(known, axis=None, initial=0), -np.fmin.reduce(known, axis=None, initial=0)))
-    limit = rows.largest_value(X.dtype, X.shape[1])
-    if largest > limit:
-        raise ValueError(
-            f"{type(estimator).__name__} computes squared distances, which overflow for values as large as "
-            f"{largest:.3g} in {X.dtype}; the largest allowed value is {limit:.3g}. Scale the features first, for "
-            "example with sklearn.preprocessing.MaxAbsScaler."
-        )
-    return X
-
-
 def smallest_range(dtype: np.dtype) -> float:
     """Smallest range of a feature whose squared distances cannot underflow."""
     return float(np.sqrt(np.finfo(dtype).tiny)) * 1e5
 
 
 def check_range(estimator: BaseEstimator, X: Array) -> None:
-    """`check_magnitude`; and raise ValueError where all samples are so close that squared distances underflow."""
+    """Raise ValueError for values so large, or all so close, that squared distances overflow or underflow."""
     ends = rows.column_range(X) if rows.is_sparse(X) else (np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0))
-    low, high = check_magnitude(estimator, np.stack(ends))  # NaN where no value is known
+    low, high = rows.check_magnitude(np.stack(ends), type(estimator).__name__)  # NaN where no value is known
     spread, limit = float(np.fmax.reduce(high - low, initial=0)), smallest_range(X.dtype)
     if 0 < spread < limit:
         raise ValueError(
@@ -193,6 +178,8 @@ def training_samples(
     classes, index = distinct_labels(estimator, y if rows.is_tensor(y) and y.ndim == 1 else labels)
     weight = sample_weights(estimator.class_weight, classes, index, given, rows.as_numpy(sample_weight))
     kept = np.flatnonzero(weight > 0)
+    if missing:
+        kept = kept[with_values(given[kept], rows.as_numpy(index)[kept])]
     given = as_directions(estimator, X if tensor else given)
     if len(kept) < len(weight):
         present, index = np.unique(rows.as_numpy(index)[kept], return_inverse=True)
@@ -202,14 +189,12 @@ def training_samples(
     if tensor:
         index = index.to(X.device) if rows.is_tensor(index) else rows.beside(index, X)
         return Checked(ArraySamples(given, index, rows.like(weight, X)), classes, kept)
+    if missing and np.isnan(given).all():
+        raise ValueError(
+            f"{type(estimator).__name__} with missing='ignore' needs at least one value, but all values of X are NaN. "
+            "Look at how X was read."
+        )
     samples = ArraySamples(given, rows.as_numpy(index), weight)
-    if missing:
-        if np.isnan(given).all():
-            raise ValueError(
-                f"{type(estimator).__name__} with missing='ignore' needs at least one value, but all values of X are "
-                "NaN. Look at how X was read."
-            )
-        samples = with_values(samples)
     return Checked(samples if device is None else samples.to(lambda part: on_device(part, device)), classes, kept)
 
 
@@ -234,12 +219,13 @@ def samples_of_classes(
         raise ValueError(f"y of {name} contains {unknown.tolist()}, not among the classes {classes.tolist()}.")
     y = np.searchsorted(classes, found)[index]
     weight = sample_weights(class_weight, classes, y, X, rows.as_numpy(sample_weight))
-    keep = weight > 0
-    if not keep.any():
+    kept = np.flatnonzero(weight > 0)
+    if not len(kept):
         raise ValueError(f"{name} needs at least one sample of a weight above 0.")
     if hasattr(estimator, "model_") and estimator.model_.unit_length:
         X = rows.checked_unit_rows(X, name)
-    return with_values(ArraySamples(X[keep], y[keep], weight[keep]))
+    kept = kept[with_values(X[kept], y[kept])]
+    return ArraySamples(X[kept], y[kept], weight[kept])
 
 
 # -- labels and weights ------------------------------------------------------------------------------------------------
@@ -342,7 +328,7 @@ def given_prototypes(
         )
     if not np.isfinite(W).all():
         raise ValueError(f"init of {name} contains NaN or infinite values.")
-    return as_directions(estimator, check_magnitude(estimator, W)).copy(), labels
+    return as_directions(estimator, rows.check_magnitude(W, name)).copy(), labels
 
 
 # -- what to do about samples that scikit-learn's checks refuse --------------------------------------------------------

@@ -127,7 +127,7 @@ class LVQ21(KohonenLVQ):
 
 
 @estimator
-class LVQ3(KohonenLVQ):
+class LVQ3(LVQ21):
     """Learning vector quantization 3: LVQ2.1 that also keeps prototypes among the samples of their class.
 
     As `LVQ21`; and if both nearest prototypes have the sample's class, both move to it at `epsilon` times the rate.
@@ -149,17 +149,14 @@ class LVQ3(KohonenLVQ):
     True
     """
 
-    window: float = 0.3
     epsilon: float = 0.2
-    _rate: ClassVar[float] = 0.01
-    max_iter: int = 1
 
     def _cost(self) -> WindowRule:
         return WindowRule(self.window, self.epsilon)
 
 
 @estimator
-class RLVQ(KohonenLVQ):
+class RLVQ(LVQ1):
     """Relevance LVQ: LVQ1 in a metric in which features gain weight where a correct winner is near.
 
     ``lambda_l -= rate |x_l - w_l|`` for a correct winner, ``+=`` for a wrong one; then clipped at 0 and divided by the
@@ -188,7 +185,3 @@ class RLVQ(KohonenLVQ):
     _own_constraints: ClassVar[dict[str, list[object]]] = {"relevance": [one_of("hebbian"), Hebbian]}
 
     relevance: str | Hebbian = "hebbian"
-    max_iter: int = 40
-
-    def _cost(self) -> WinnerRule:
-        return WinnerRule()

@@ -24,7 +24,6 @@ from lvq.solvers.online import Online
 
 Class = TypeVar("Class", bound=type)
 
-below_one = Interval(Real, 0, 1, closed="left")
 unit_interval = Interval(Real, 0, 1, closed="neither")
 positive = Interval(Real, 0, None, closed="neither")
 not_negative = Interval(Real, 0, None, closed="left")

@@ -31,12 +31,12 @@ from lvq.estimators.inputs import (
     is_dask,
 )
 from lvq.model.rows import BLOCK, rounded_centre
-from lvq.model.samples import ArraySamples, Block, Map, Total, class_moments, median_variance, rows_by_class
+from lvq.model.samples import ArraySamples, Block, Total, rows_by_class
+from lvq.model.start_prototypes import EXACT as START_SAMPLES
 from lvq.solvers.lbfgs import LBFGS
 from lvq.typing import Argument, Delayed, MatrixLike
 
 TREE = 8  # sums that are added at a time; a constant, so that the order of the sums is fixed
-START_SAMPLES = 5000  # of a class that a start draws: up to these k-means is exact
 START_NUMBERS = 2**25  # of all samples that a start draws
 
 
@@ -115,11 +115,8 @@ class Partitions:
         """Rows of a block with so many numbers a row, at least those of the samples."""
         return max(1, BLOCK // max(1, self.n_features, columns))
 
-    def reduce(self, function: Callable[[Block], Total], rows: int, mapping: Map = map) -> Total:
-        """Sum of a function over blocks of at most `rows` samples of each partition, in a fixed order.
-
-        `mapping` is not used: dask works in parallel.
-        """
+    def reduce(self, function: Callable[[Block], Total], rows: int) -> Total:
+        """Sum of a function over blocks of at most `rows` samples of each partition, in a fixed order."""
         import dask
 
         sent = dask.delayed(function, traverse=False)
@@ -162,12 +159,6 @@ class Partitions:
 
         task = dask.delayed(partial(_arranged, centre=centre, total=self.extent.weight), traverse=False)
         return replace(self, blocks=dask.persist(*(task(block) for block in self.blocks)))
-
-    def typical_variance(self) -> float:
-        """Median of the features' variances."""
-        mass, means, within = class_moments(self)  # type: ignore[arg-type]
-        fraction = mass / mass.sum()
-        return median_variance(np.diagonal(within) + fraction @ (means - fraction @ means) ** 2)
 
 
 # -- what runs where the partitions lie --------------------------------------------------------------------------------

@@ -90,8 +90,8 @@ class ModelPredictions:
     def _of_distances(self, function: Callable[[Array], np.ndarray], X: ArrayLike) -> Array:
         """A function of the distances of samples."""
         samples = check_samples(self, X)
-        with block_threads(samples.shape[0] * self.model_.products) as mapping:
-            return like_given(self.model_.over_blocks(function, samples, mapping), X)
+        with block_threads(samples.shape[0] * self.model_.products):
+            return like_given(self.model_.over_blocks(function, samples), X)
 
     @by_partition
     def decision_function(self, X: ArrayLike) -> np.ndarray:

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 
-from lvq.estimators.parameters import at_least_one, below_one, estimator, not_negative, one_of, positive
+from lvq.estimators.parameters import at_least_one, estimator, not_negative, one_of, positive
 from lvq.model.costs import COSTS, CostOrRule, CrossEntropyCost, MarginCost, SoftCost, WindowRule, WinnerRule
 from lvq.model.links import KERNELS, Identity, Kernel, Link, Part
 from lvq.model.relevance import RELEVANCES, Matrix, Relevance, Structured
@@ -60,7 +60,6 @@ CONSTRAINTS: dict[str, list[object]] = {
     "slope": [not_negative, one_of("time")],
     "device": [str, None],
     "batch_size": [at_least_one],
-    "validation_fraction": [below_one],
     "step": [one_of("scaled", "gradient", "relative")],
     "learning_rate": [not_negative],
     "relevance_rate": [not_negative, None],

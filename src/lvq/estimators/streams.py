@@ -73,7 +73,7 @@ def with_moments(training: Training, samples: ArraySamples) -> Training:
     state = training.state
     if state.moments is None:
         return training
-    moments = state.moments.joined(FeatureMoments.of(samples.X, samples.weight))
+    moments = state.moments + FeatureMoments.of(samples.X, samples.weight)
     return replace(training, state=replace(state, moments=moments, variances=moments.variances()))
 
 

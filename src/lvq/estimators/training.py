@@ -19,9 +19,8 @@ from lvq.model.observed import Observed
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import DataScale, Matrix, Structured
 from lvq.model.rows import as_numpy, has_missing, is_sparse, like, unit_rows
-from lvq.model.samples import ArraySamples, FeatureMoments, filled
+from lvq.model.samples import ArraySamples, FeatureMoments, filled, typical_variance
 from lvq.model.scores import DecisionRule
-from lvq.model.structure import Structure
 from lvq.solvers import adam, lbfgs, online
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
@@ -89,7 +88,7 @@ def begin(
         link, params = link.with_width(width), params._replace(width=width)
     if not isinstance(link, Identity):
         units = spread_of(metric, params, samples, link)
-    variance = known.typical_variance() if rule.free_size else 1.0  # what a ridge is measured in
+    variance = typical_variance(known) if rule.free_size else 1.0  # what a ridge is measured in
     units = stretched(units, rule, params)._replace(scale=DataScale(variance, known.n_samples))
     statistics = new_statistics(rule, parts.cost, prototypes.shape, n_classes, parts.online.learning_rate)
     given = variances, moments, _means_of_classes(parts, samples, prototypes)
@@ -129,7 +128,7 @@ def run(parts: Parts, training: Training, samples: ArraySamples, report: Report)
     if unneeded or parts.max_iter == 0:
         return training, Result(training.params, 0, [], converged=True)
     # Adam scales every coordinate, and a structure and shrinkage to the identity are of the features
-    of_features = isinstance(rule, Structured) and rule.structure != Structure()
+    of_features = isinstance(rule, Structured) and rule.has_structure
     of_features = of_features or (isinstance(rule, Matrix) and rule.shrinkage > 0)
     outside = isinstance(parts.solver, Adam) or of_features or parts.unit_length
     space = None if outside else sample_space(samples, rule.metric(training.labels))

@@ -27,7 +27,7 @@ import numpy as np
 
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import as_numpy, dense, has_float64, is_sparse, is_tensor, like, namespace, wide
-from lvq.model.samples import ArraySamples, Block, filled
+from lvq.model.samples import ArraySamples, Block, FeatureMoments, filled
 from lvq.typing import Array
 
 DEGREE = 3  # of the curve
@@ -107,31 +107,13 @@ class Curve:
 
 
 def fitted_curve(samples: ArraySamples, rows: int) -> Curve:
-    """Mean and deviation of each feature, by two passes over blocks of the samples."""
-    sums = samples.reduce(_weighted_sums, rows)
-    total, mean = sums[0], sums[1:] / sums[0]
-    variance = samples.reduce(_Variances(mean), rows) / total
+    """Mean and deviation of each feature."""
+    moments = samples.reduce(FeatureMoments.of_block, rows)
+    mean, variance = moments.mean, moments.variances()
     narrow = samples.in_memory and is_tensor(samples.X) and not has_float64(samples.X.device)
     eps = 1e-7 if narrow else 1e-15
     variance[variance <= (10 * eps * mean) ** 2] = 0  # rounding
     return Curve(mean, np.sqrt(variance), max(SMALLEST, 1e4 * eps))
-
-
-def _weighted_sums(block: Block) -> np.ndarray:
-    """Sums of weights and of weighted samples."""
-    weight = wide(block.weight)
-    return np.concatenate([[float(weight.sum())], as_numpy(weight @ wide(block.X))])
-
-
-@dataclass(frozen=True)
-class _Variances:
-    """Sums of weighted squared differences from the mean."""
-
-    mean: np.ndarray
-
-    def __call__(self, block: Block) -> np.ndarray:
-        X, weight = wide(block.X), wide(block.weight)
-        return as_numpy(weight @ namespace(X).square(X - like(self.mean, X)))
 
 
 @dataclass(frozen=True)

@@ -105,41 +105,17 @@ class LocallyProjected(Prepared):
 
     def pullback(self, X: Array, cache: Array, by_distance: DistanceGradient) -> tuple[Array, Array]:
         """Back through z = Omega_k x and p = Omega_k w, as for one matrix."""
-        if by_distance.touched is not None and namespace(X) is np:
-            by_image, by_matrix = self._by_group(X, cache, by_distance)
-        else:  # on a GPU the number of samples of a group would have to be read back
-            by_image, by_sample = self._by_all(cache, by_distance.whole(self.P.shape[0]))
-            by_matrix = (by_sample.reshape(X.shape[0], -1).T @ X).reshape(self.R.shape)
-        by_prototype = []
-        for k, part in enumerate(self.parts):
-            by_matrix[k] += by_image[part].T @ self.W[part]
-            by_prototype.append(by_image[part] @ self.R[k])
-        return 2 * namespace(X).concatenate(by_prototype, 0), 2 * by_matrix
-
-    def _by_all(self, Z: Array, slope: Array) -> tuple[Array, Array]:
-        """Half the gradient by the images of the prototypes, (M, m), and of the samples, (N, K, m)."""
+        slope, xp = by_distance.whole(self.P.shape[0]), namespace(X)
         by_image, by_sample = [], []
         for k, part in enumerate(self.parts):
-            within, P = DistanceGradient(slope[:, part]), self.P[part]
-            by_image.append(within.column_sums(len(P))[:, None] * P - within.scatter(Z[:, k], len(P)))
-            by_sample.append(within.value.sum(1)[:, None] * Z[:, k] - within.gather(P))
-        xp = namespace(Z)
-        return xp.concatenate(by_image, 0), xp.stack(by_sample, 1)
-
-    def _by_group(self, X: Array, Z: np.ndarray, by_distance: DistanceGradient) -> tuple[np.ndarray, np.ndarray]:
-        """Half the gradients by the images of the prototypes and by the matrices, by the pairs of each group alone."""
-        assert by_distance.touched is not None
-        touched = by_distance.touched.ravel()
-        order = np.argsort(touched, kind="stable")
-        samples, touched = order // by_distance.touched.shape[1], touched[order]
-        pairs = Z[samples, self.metric.group[touched]] - self.P[touched]
-        pairs *= by_distance.value.ravel()[order, None]
-        ends = np.searchsorted(touched, np.arange(len(self.P) + 1))
-        present = np.flatnonzero(np.diff(ends))
-        by_image = np.zeros_like(self.P)
-        by_image[present] = -np.add.reduceat(pairs, ends[present], axis=0)
-        inside = [slice(*ends[[part.start, part.stop]]) for part in self.parts]
-        return by_image, np.stack([pairs[part].T @ X[samples[part]] for part in inside])
+            within, P, Z = slope[:, part], self.P[part], cache[:, k]
+            by_image.append(within.sum(0)[:, None] * P - within.T @ Z)
+            by_sample.append(within.sum(1)[:, None] * Z - within @ P)
+        by_matrix = (xp.stack(by_sample, 1).reshape(X.shape[0], -1).T @ X).reshape(self.R.shape)
+        for k, part in enumerate(self.parts):
+            by_matrix[k] += by_image[k].T @ self.W[part]
+        by_prototype = [image @ omega for image, omega in zip(by_image, self.R)]
+        return 2 * xp.concatenate(by_prototype, 0), 2 * by_matrix
 
 
 #: The metrics of the form (x - w)'Lambda (x - w), and the number of axes of their parameters. Contributions of

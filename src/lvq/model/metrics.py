@@ -15,7 +15,6 @@ import sys
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
-from itertools import pairwise
 from types import ModuleType
 from typing import NamedTuple, Protocol
 
@@ -25,8 +24,8 @@ from scipy import sparse
 from lvq.model import rows
 from lvq.typing import Array
 
+MOST_APART = 1000  # prototypes from which the nearest other one is looked for
 DENSE = 2**19  # products up to which a dense matrix is faster than the overhead of a sparse one
-LONG = 4  # samples of the same class one after another, on average, from which slices are faster than masks
 
 
 class NearestPair(NamedTuple):
@@ -41,7 +40,7 @@ class NearestPair(NamedTuple):
 def nearest_pair(scores: Array, y: Array, labels: Array) -> NearestPair:
     """Find d+ and d- and the indices of their prototypes, from distances or scores; their array is used up.
 
-    Labels ascend, ties go to the lowest index. Samples ordered by class are searched class by class, in slices.
+    Ties go to the lowest index.
 
     Examples
     --------
@@ -50,12 +49,6 @@ def nearest_pair(scores: Array, y: Array, labels: Array) -> NearestPair:
     >>> int(pair.own[0]), int(pair.other[0]), float(pair.d_plus[0]), float(pair.d_minus[0])
     (0, 1, 3.0, 1.0)
     """
-    if rows.namespace(scores) is np:
-        runs = [0, *(np.flatnonzero(y[1:] != y[:-1]) + 1).tolist(), len(y)]
-        if len(y) >= LONG * len(runs):
-            own, d_plus = _own_by_run(scores, y, labels, runs)
-            other = scores.argmin(axis=1)
-            return NearestPair(own, other, d_plus, rows.take_columns(scores, other))
     mine, infinity = y[:, None] == labels[None, :], float("inf")
     xp = rows.namespace(scores)
     own = rows.first_argmin(np.where(mine, scores, infinity) if xp is np else scores.masked_fill(~mine, infinity))
@@ -98,21 +91,19 @@ def nearest_by_class(scores: Array, starts: np.ndarray) -> Array:
     return index + rows.beside(starts, scores)
 
 
-def _own_by_run(
-    scores: np.ndarray, y: np.ndarray, labels: np.ndarray, runs: list[int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest own prototype and its score; the scores of all own prototypes become infinite."""
-    own, d_plus = np.zeros(len(y), dtype=np.intp), np.full(len(y), np.inf, dtype=scores.dtype)
-    for begin, end in pairwise(runs):
-        low, high = np.searchsorted(labels, (y[begin], y[begin] + 1))
-        if low == high:  # a class without prototypes
-            continue
-        mine = scores[begin:end, low:high]
-        nearest = mine.argmin(axis=1)
-        own[begin:end] = nearest + low
-        d_plus[begin:end] = rows.take_columns(mine, nearest)
-        mine[...] = np.inf
-    return own, d_plus
+def mean_apart(metric: "Metric", W: np.ndarray, R: np.ndarray | None = None) -> float:
+    """Mean squared distance from a prototype to the nearest other one, of the first 1,000; 0 where there is no other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(mean_apart(Euclidean(), np.array([[0.0], [2.0], [3.0]])), 6)
+    2.0
+    """
+    D = np.array(metric.prepare(W, R).distances(W[:MOST_APART])[0], dtype=np.float64)
+    np.fill_diagonal(D, np.inf)
+    nearest = D.min(axis=1)
+    return float(nearest[np.isfinite(nearest)].mean()) if np.isfinite(nearest).any() else 0.0
 
 
 def fused_kernels(array: Array) -> ModuleType | None:

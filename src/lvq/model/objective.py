@@ -44,7 +44,7 @@ from lvq.model.rows import (
     take_along,
     unit_rows,
 )
-from lvq.model.samples import ArraySamples, Block, Map
+from lvq.model.samples import ArraySamples, Block
 from lvq.typing import Array
 
 MIN_ROWS = 128  # of one block, at least: less is not worth a thread's call
@@ -96,10 +96,10 @@ class Objective:
     cost: CostOrRule
     labels: Array
 
-    def total(self, params: Params, samples: ArraySamples, mapping: Map = map) -> PartialSum:
+    def total(self, params: Params, samples: ArraySamples) -> PartialSum:
         """Weighted sum of the costs and its gradient, over blocks of samples."""
         block = BlockObjective(self, params)
-        return samples.reduce(block, block.rows(samples), mapping)
+        return samples.reduce(block, block.rows(samples))
 
     def beside(self, params: Params, X: Array) -> "tuple[Objective, Params]":
         """The same with all arrays where the samples are."""
@@ -157,7 +157,7 @@ class BlockObjective:
         """Rows to take at a time; a function of the sizes alone, so that sums do not depend on threads."""
         columns = len(self.labels) + self.prepared.columns
         if samples.in_memory and is_sparse(samples.X):  # the gradient of each block is as large as all prototypes
-            return max(MIN_ROWS, SPARSE_SCORES // columns)
+            return max(MIN_ROWS, SPARSE_SCORES // len(self.labels))
         return max(MIN_ROWS, samples.block_rows(columns))
 
 
@@ -211,10 +211,10 @@ class Problem:
         W = free.prototypes * self.unit if self.centre is None else unit_rows(free.prototypes) - self.centre
         return Params(W, relevance, width)
 
-    def value_and_gradient(self, free: Params, samples: ArraySamples, mapping: Map = map) -> tuple[Array, Params]:
+    def value_and_gradient(self, free: Params, samples: ArraySamples) -> tuple[Array, Params]:
         """Mean cost plus penalty, and the gradient by the free parameters."""
         params = self.params(free)
-        total = self.objective.total(params, samples, mapping)
+        total = self.objective.total(params, samples)
         value, gradient = total.value, total.gradient
         by_relevance = gradient.relevance
         if by_relevance is not None:
@@ -238,8 +238,6 @@ def _along_sphere(V: Array, by_prototypes: Array) -> Array:
 
 
 def _width(logarithm: Array | float) -> Array | float:
-    if isinstance(logarithm, float):
-        return float(np.exp(np.clip(logarithm, -MAX_LOG_WIDTH, MAX_LOG_WIDTH)))
     xp = namespace(logarithm)
     return xp.exp(xp.clip(logarithm, -MAX_LOG_WIDTH, MAX_LOG_WIDTH))
 

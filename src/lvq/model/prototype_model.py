@@ -22,14 +22,13 @@ from numpy.typing import ArrayLike
 from lvq.model import rows, scores, storage
 from lvq.model.links import Identity, Link
 from lvq.model.local_metrics import LocalDiagonal, require_quadratic
-from lvq.model.metrics import Diagonal, Euclidean, LocalMetric, Mahalanobis, Metric, SharedMetric
+from lvq.model.metrics import Diagonal, Euclidean, LocalMetric, Mahalanobis, Metric, SharedMetric, mean_apart
 from lvq.model.observed import Observed, ObservedPrototypes
-from lvq.model.samples import Map
+from lvq.model.samples import block_map
 from lvq.typing import Array
 
 ARRAYS = ("prototypes", "labels", "classes", "relevance", "importances", "variances")
 FOLDABLE = (Euclidean, Diagonal, Mahalanobis)
-MOST_APART = 1000  # prototypes from which the nearest other one is looked for
 FAR = 4.0  # from the origin, in units of the prototypes' spread: their centre, from which on samples are centred
 
 
@@ -208,7 +207,7 @@ class PrototypeModel:
         order = np.argsort(index, kind="stable")
         W = rows.checked_unit_rows(W, "PrototypeModel") if metric == "cosine" else W
         given = cls(W[order], index[order], classes, unit_length=metric == "cosine")
-        apart = scores.mean_apart(given.distances(given.prototypes[:MOST_APART]))
+        apart = mean_apart(given.metric, given.prototypes)
         xi = scores.STEEP_APART / apart if apart > 0 else 1.0
         return replace(given, decision=scores.DecisionRule(xi=xi, log_probabilities=True))
 
@@ -422,19 +421,18 @@ class PrototypeModel:
         length = rows.block_rows(X, len(self.prototypes) + images)
         return (X[begin : begin + length] for begin in range(0, max(1, X.shape[0]), length))
 
-    def over_blocks(self, function: Callable[[Array], np.ndarray], X: Array, mapping: Map = map) -> np.ndarray:
+    def over_blocks(self, function: Callable[[Array], np.ndarray], X: Array) -> np.ndarray:
         """A function of distances for all samples, block by block."""
-        return np.concatenate(
-            list(mapping(lambda block: rows.as_numpy(function(self.distances(block))), self.blocks(X)))
-        )
+        found = block_map.get()(lambda block: rows.as_numpy(function(self.distances(block))), self.blocks(X))
+        return np.concatenate(list(found))
 
-    def predicted(self, X: Array, mapping: Map = map) -> np.ndarray:
+    def predicted(self, X: Array) -> np.ndarray:
         """Index of the predicted class of each sample."""
         fast = type(self.metric) in FOLDABLE and not self.decision.by_posterior
         if not fast or (self.variances is not None and rows.has_missing(X)):
-            return self.over_blocks(self.decide, X, mapping)
-        winners = mapping(lambda block: rows.as_numpy(rows.first_argmin(self._scores(block)[0])), self.blocks(X))
-        return self.labels[np.concatenate(list(winners))]
+            return self.over_blocks(self.decide, X)
+        winners = [rows.as_numpy(rows.first_argmin(self._scores(block)[0])) for block in self.blocks(X)]
+        return self.labels[np.concatenate(winners)]
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The predicted class of each sample.
@@ -489,12 +487,7 @@ class PrototypeModel:
         known = rows.numbers(X)
         if (self.variances is None and not np.isfinite(known).all()) or np.isinf(known).any():  # else NaN is missing
             raise ValueError("X of PrototypeModel contains NaN or infinite values.")
-        largest, limit = float(np.fmax.reduce(np.abs(known), None, initial=0)), rows.largest_value(X.dtype, X.shape[1])
-        if largest > limit:
-            raise ValueError(
-                f"X of PrototypeModel holds values as large as {largest:.3g}, whose squared distances overflow; "
-                f"the largest allowed is {limit:.3g}."
-            )
+        rows.check_magnitude(X, "PrototypeModel")
         return rows.checked_unit_rows(X, "PrototypeModel") if self.unit_length else X
 
 

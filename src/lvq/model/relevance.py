@@ -77,7 +77,7 @@ class Relevance(Part):
 
 
 @dataclass(frozen=True)
-class Structured(Relevance):
+class Structured(Relevance, Structure):
     """Base of the rules learned by gradient: local or shared, with what is known of the features."""
 
     weighted_step: ClassVar[bool] = True
@@ -91,11 +91,6 @@ class Structured(Relevance):
     def free_size(self) -> bool:  # type: ignore[override]
         """Whether the size of the metric is learned: with a ridge."""
         return self.ridge > 0
-
-    @property
-    def structure(self) -> Structure:
-        """Groups of features, and penalties of their weights."""
-        return Structure.of_labels(self.feature_groups, self.sparsity, self.smoothness)
 
     def groups(self, labels: np.ndarray) -> tuple[int, ...]:
         """Limits of the groups of prototypes with a metric each.
@@ -150,7 +145,7 @@ class Weights(Structured):
 
     def start(self, samples: ArraySamples, labels: np.ndarray, *, stream: bool = False) -> np.ndarray:
         """All features that are used equal."""
-        used = self.structure.used(np.ones(samples.n_features))
+        used = self.used(np.ones(samples.n_features))
         start = (used / used.sum()).astype(samples.dtype)
         return start if self.local is None else np.repeat(start[None], len(self.groups(labels)) - 1, axis=0)
 
@@ -160,22 +155,21 @@ class Weights(Structured):
 
     def constrained(self, free: Array) -> Array:
         """lambda = u/sum(u) of unit size, else u; u is the mean of v^2 over each group of features."""
-        shared = self.structure.shared(free**2)
+        shared = self.shared(free**2)
         return shared if self.free_size else shared / shared.sum(-1)[..., None]
 
     def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """2 v times the mean over each group of (g - lambda'g)/sum(u), or of g."""
-        structure = self.structure
         if not self.free_size:
-            total = structure.shared(free**2).sum(-1)[..., None]
+            total = self.shared(free**2).sum(-1)[..., None]
             by_relevance = (by_relevance - (R * by_relevance).sum(-1)[..., None]) / total
-        return 2 * free * structure.shared(by_relevance)
+        return 2 * free * self.shared(by_relevance)
 
     def penalty(self, R: Array, scale: DataScale) -> Penalty | None:
         """ridge times the sum of all lambda, and that of the structure."""
         ridge = self.ridge * self.penalty_unit(R, scale)
         own = None if ridge == 0 else (ridge * R.sum(), ridge * namespace(R).ones_like(R))
-        return _sum_of(own, self.structure.of_weights(R))
+        return _sum_of(own, self.penalty_of_weights(R))
 
 
 @dataclass(frozen=True)
@@ -268,7 +262,7 @@ class Matrix(Structured):
             omega = span(samples)
         else:
             omega = np.eye(n) if rank == n else discriminant_directions(samples, rank)
-        omega = self.structure.used(omega)
+        omega = self.used(omega)
         omega = (omega / np.linalg.norm(omega)).astype(samples.dtype)
         return omega if self.local is None else np.repeat(omega[None], len(self.groups(labels)) - 1, axis=0)
 
@@ -278,20 +272,19 @@ class Matrix(Structured):
 
     def constrained(self, free: Array) -> Array:
         """Omega = A/|A| of unit size, else A itself; excluded columns are 0."""
-        free = self.structure.used(free)
+        free = self.used(free)
         return free if self.free_size else free / _norms(free)
 
     def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
         """(G - <G, Omega> Omega)/|A|."""
-        structure = self.structure
         if not self.free_size:
             inside = (by_relevance * R).sum((-2, -1))[..., None, None] * R
-            by_relevance = (by_relevance - inside) / _norms(structure.used(free))
-        return structure.used(by_relevance)
+            by_relevance = (by_relevance - inside) / _norms(self.used(free))
+        return self.used(by_relevance)
 
     def penalty(self, R: Array, scale: DataScale) -> Penalty | None:
         """ridge times mean |Omega|^2 - log_determinant/2 log det(Omega Omega'), the shrinkage, the structure's."""
-        unit, total = self.penalty_unit(R, scale), self.structure.of_matrices(R)
+        unit, total = self.penalty_unit(R, scale), self.penalty_of_matrices(R)
         ridge = self.ridge * unit
         if ridge > 0:
             total = _sum_of(total, (ridge * (R * R).sum(), 2 * ridge * R))

@@ -61,17 +61,12 @@ def first_argmin(values: Array) -> Array:
 
 def take_columns(values: Array, index: Array) -> Array:
     """values[i, index[i]] for each row i."""
-    xp = namespace(values)
-    if xp is np:
-        return values[np.arange(len(index)), index]
-    return xp.gather(values, 1, index[:, None])[:, 0]
+    return values[beside(np.arange(len(index)), values), index]
 
 
 def put_columns(values: Array, index: Array, new: Array | float) -> None:
     """Set values[i, index[i]] of each row i."""
-    xp = namespace(values)
-    rows = np.arange(len(index)) if xp is np else xp.arange(len(index), device=values.device)
-    values[rows, index] = new
+    values[beside(np.arange(len(index)), values), index] = new
 
 
 def take_along(values: Array, index: Array) -> Array:
@@ -292,6 +287,19 @@ def require_dense(Z: object, purpose: str) -> None:
 def largest_value(dtype: DTypeLike, n_features: int) -> float:
     """Largest absolute value of a feature whose squared distances cannot overflow."""
     return float(np.sqrt(float(np.finfo(dtype).max) / n_features) * 1e-7)
+
+
+def check_magnitude(X: Array, name: str) -> Array:
+    """The array; ValueError for values that are so large that squared distances overflow."""
+    known, limit = numbers(X), largest_value(X.dtype, X.shape[1])
+    largest = float(max(np.fmax.reduce(known, axis=None, initial=0), -np.fmin.reduce(known, axis=None, initial=0)))
+    if largest > limit:
+        raise ValueError(
+            f"{name} computes squared distances, which overflow for values as large as {largest:.3g} in {X.dtype}; the "
+            f"largest allowed value is {limit:.3g}. Scale the features first, for example with "
+            "sklearn.preprocessing.MaxAbsScaler."
+        )
+    return X
 
 
 def block_rows(X: Array, columns: int = 0) -> int:

@@ -6,6 +6,7 @@ memory, `lvq.estimators.partitions` in the partitions of a dask collection.
 """
 
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
@@ -21,7 +22,9 @@ THINNED = 8192  # samples, about, from which units, centres and the features' va
 VARYING = 1e-24  # of the largest variance, below which a feature counts as constant
 
 Total = TypeVar("Total")
-Map = Callable[..., Iterable[Argument]]  # the built-in `map`, or one that works in parallel, in the same order
+Map = Callable[..., Iterable[Argument]]
+#: What goes over blocks: the built-in `map`, or one that works in parallel, in the same order; `block_threads` sets it.
+block_map: ContextVar[Map] = ContextVar("map over blocks of rows", default=map)
 
 
 class Block(NamedTuple):
@@ -79,10 +82,10 @@ class ArraySamples:
             return Block(self.X, self.y, self.weight)
         return self.take(np.sort(random_state.choice(self.n_samples, k, replace=False)))
 
-    def reduce(self, function: Callable[[Block], Total], rows: int, mapping: Map = map) -> Total:
-        """Sum of a function over blocks of at most `rows` samples, in a fixed order; `mapping` may work in parallel."""
+    def reduce(self, function: Callable[[Block], Total], rows: int) -> Total:
+        """Sum of a function over blocks of at most `rows` samples, in a fixed order."""
         blocks = (slice(begin, begin + rows) for begin in range(0, self.n_samples, rows))
-        return reduce(add, mapping(lambda part: function(self.take(part)), blocks))
+        return reduce(add, block_map.get()(lambda part: function(self.take(part)), blocks))
 
     def block_rows(self, columns: int = 0) -> int:
         """Rows of a block with so many numbers a row, at least those of the samples."""
@@ -116,17 +119,6 @@ class ArraySamples:
             X = rows.namespace(X).asarray(X, dtype=rows.namespace(X).float32 if single else X.dtype)
         return ArraySamples(X, self.y[order], rows.like(weight / weight.sum(), X))
 
-    def typical_variance(self) -> float:
-        """Median of the features' variances, of every k-th sample where there are many."""
-        X, _, weight = self.thinned().take(slice(None))
-        weight = rows.wide(weight) / rows.wide(weight).sum()
-        if rows.is_sparse(X):
-            squares = weight @ rows.squared(X)
-            variances = squares - (weight @ X) ** 2
-            return median_variance(np.where(variances > 1e-12 * squares, variances, 0))  # else it is a rounding error
-        X = rows.wide(X)
-        return median_variance(rows.as_numpy(weight @ (X - weight @ X) ** 2))
-
     def to(self, move: Callable[[Array], Array]) -> "ArraySamples":
         """The same samples moved by a function, for example to a device."""
         return ArraySamples(move(self.X), move(self.y), move(self.weight))
@@ -149,6 +141,12 @@ def median_variance(variances: np.ndarray) -> float:
         return 1.0
     mantissa, exponent = np.frexp(np.median(varying))
     return float(np.ldexp(np.round(mantissa * 256) / 256, exponent))
+
+
+def typical_variance(samples: ArraySamples) -> float:
+    """Median of the features' variances, of every k-th sample where there are many."""
+    some = samples.thinned()
+    return median_variance(some.reduce(FeatureMoments.of_block, some.block_rows()).variances())
 
 
 def class_sums(X: Array, y: Array, weight: Array, n_classes: int) -> tuple[Array, Array]:
@@ -213,17 +211,14 @@ class _Scatter:
         return rows.as_numpy(residual.T @ residual).astype(np.float64)
 
 
-# -- missing values ----------------------------------------------------------------------------------------------------
-
-
 class FeatureMoments(NamedTuple):
-    """Mean and variance of the observed values of each feature, of one array or of batches one after another.
+    """Mean and variance of the observed values of each feature; the sum of two is that of the samples of both.
 
     Examples
     --------
     >>> import numpy as np
     >>> first = FeatureMoments.of(np.array([[1.0, np.nan], [3.0, np.nan]]), np.ones(2))
-    >>> both = first.joined(FeatureMoments.of(np.array([[5.0, 4.0]]), np.ones(1)))
+    >>> both = first + FeatureMoments.of(np.array([[5.0, 4.0]]), np.ones(1))
     >>> both.mean.tolist(), both.mass.tolist(), both.variances().round(3).tolist()
     ([3.0, 4.0], [3.0, 1.0], [2.667, 0.0])
     """
@@ -233,14 +228,27 @@ class FeatureMoments(NamedTuple):
     scatter: np.ndarray  # (n,), weighted sum of the squared deviations from the mean
 
     @classmethod
-    def of(cls, X: np.ndarray, weight: np.ndarray) -> "FeatureMoments":
+    def of(cls, X: Array, weight: Array) -> "FeatureMoments":
         """Of samples, in which NaN marks a missing value."""
-        weight, observed = weight.astype(np.float64), ~np.isnan(X)
-        mass = weight @ observed
-        mean = weight @ np.where(observed, X, 0).astype(np.float64) / np.where(mass > 0, mass, 1)
-        return cls(mass, mean, weight @ np.where(observed, X - mean, 0) ** 2)
+        weight = rows.wide(weight)
+        if rows.is_sparse(X):
+            mean, squares = weight @ X / weight.sum(), weight @ rows.squared(X)
+            scatter = squares - weight.sum() * mean**2
+            known = scatter > 1e-12 * squares  # else it is a rounding error
+            return cls(np.full(len(mean), weight.sum()), mean, np.where(known, scatter, 0))
+        X, xp = rows.wide(X), rows.namespace(X)
+        observed = ~xp.isnan(X)
+        mass = weight @ rows.like(observed, X)
+        mean = weight @ xp.where(observed, X, 0) / xp.where(mass > 0, mass, 1)
+        scatter = weight @ xp.where(observed, X - mean, 0) ** 2
+        return cls(*(rows.as_numpy(part) for part in (mass, mean, scatter)))
 
-    def joined(self, other: "FeatureMoments") -> "FeatureMoments":
+    @classmethod
+    def of_block(cls, block: Block) -> "FeatureMoments":
+        """Of the samples of a block."""
+        return cls.of(block.X, block.weight)
+
+    def __add__(self, other: "FeatureMoments") -> "FeatureMoments":  # type: ignore[override]
         """Of the samples of both, by their means: sums of squares would lose digits far from the origin."""
         mass, apart = self.mass + other.mass, other.mean - self.mean
         fraction = other.mass / np.where(mass > 0, mass, 1)
@@ -252,12 +260,15 @@ class FeatureMoments(NamedTuple):
         return self.scatter / np.where(self.mass > 0, self.mass, 1)
 
 
-def with_values(samples: ArraySamples) -> ArraySamples:
-    """The samples without rows that have no value at all, except those of a class that has no others."""
-    if not rows.has_missing(samples.X):
-        return samples
-    known = ~np.isnan(samples.X).all(axis=1)
-    return ArraySamples(*samples.take(known | ~np.isin(samples.y, samples.y[known])))
+# -- missing values ----------------------------------------------------------------------------------------------------
+
+
+def with_values(X: Array, y: np.ndarray) -> np.ndarray:
+    """Whether each row counts: all but those that have no value at all, unless their class has no others."""
+    if not rows.has_missing(X):
+        return np.ones(len(y), dtype=bool)
+    known = ~np.isnan(X).all(axis=1)
+    return known | ~np.isin(y, y[known])
 
 
 def filled(samples: ArraySamples, default: np.ndarray | None = None) -> ArraySamples:

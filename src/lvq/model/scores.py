@@ -3,7 +3,6 @@
 The largest score always belongs to the predicted class.
 """
 
-import sys
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,12 +10,11 @@ import numpy as np
 from scipy.special import log_softmax, logsumexp, softmax
 
 from lvq.model.links import Link
-from lvq.model.metrics import nearest_pair
+from lvq.model.metrics import class_starts, nearest_pair
 from lvq.model.rows import first_argmin, namespace, take_columns
 from lvq.typing import Array
 
 STEEP_APART = 10.0  # xi times the distance to the nearest other prototype; best of one row of each of 150 intents
-LARGEST = sys.float_info.max  # integers of Python can be larger
 LARGEST_TEMPERATURE = 8.0  # and one over it is the smallest
 PENALTY = 0.003  # of the squared logarithm of T, so that a few samples without an error do not mean certainty
 SMALLEST_LOGARITHM = -1e4  # of a probability relative to the largest of its row
@@ -32,7 +30,7 @@ def class_distances(distances: np.ndarray, labels: np.ndarray, n_classes: int) -
     [[3.0, inf, 1.0]]
     """
     smallest = np.full((len(distances), n_classes), np.inf, dtype=distances.dtype)
-    starts = np.flatnonzero(np.diff(labels, prepend=-1))
+    starts = class_starts(labels)
     smallest[:, labels[starts]] = np.minimum.reduceat(distances, starts, axis=1)
     return smallest
 
@@ -62,30 +60,23 @@ def class_probabilities(link: Link, distances: np.ndarray, xi: float | None, sha
 
     With two classes both are the logistic function of the score, so that scores and probabilities rank alike.
     """
-    if xi is None:
-        scores = class_scores(link, distances, None)
-        return make_largest(softmax(scores * (sharpness / 2), axis=1), distances.argmin(axis=1))
-    linked = _linked(link, distances)
-    behind = (linked - linked.min(axis=1, keepdims=True)).astype(np.float64)
-    table = softmax(-xi * behind, axis=1).astype(distances.dtype)
-    return make_largest(table, distances.argmin(axis=1))
+    logits = class_scores(link, distances, None) * (sharpness / 2) if xi is None else -xi * _behind(link, distances)
+    return make_largest(softmax(logits, axis=1).astype(distances.dtype), distances.argmin(axis=1))
 
 
 def class_log_probabilities(link: Link, distances: np.ndarray, xi: float) -> np.ndarray:
     """Logarithms of `class_probabilities`; with two classes the log-odds."""
     if distances.shape[1] == 2:
         return class_scores(link, distances, xi)
-    linked = _linked(link, distances)
-    behind = (linked - linked.min(axis=1, keepdims=True)).astype(np.float64)
     smallest = float(np.finfo(distances.dtype).min)  # a tiny spread makes xi too large for float32
-    table = np.maximum(log_softmax(-xi * behind, axis=1), smallest).astype(distances.dtype)
-    return make_largest(np.where(np.isfinite(linked), table, -np.inf), distances.argmin(axis=1))
+    table = np.maximum(log_softmax(-xi * _behind(link, distances), axis=1), smallest).astype(distances.dtype)
+    return make_largest(np.where(np.isfinite(distances), table, -np.inf), distances.argmin(axis=1))
 
 
 def posterior(link: Link, distances: np.ndarray, labels: np.ndarray, n_classes: int, xi: float) -> np.ndarray:
     """Sum over each class's prototypes of softmax(-xi H), in float64."""
     memberships = softmax(-xi * link.value(distances).astype(np.float64), axis=1)
-    starts = np.flatnonzero(np.diff(labels, prepend=-1))
+    starts = class_starts(labels)
     result = np.zeros((len(distances), n_classes))
     result[:, labels[starts]] = np.add.reduceat(memberships, starts, axis=1)
     return result
@@ -96,6 +87,12 @@ def _linked(link: Link, distances: np.ndarray) -> np.ndarray:
     linked = np.where(known, link.value(np.where(known, distances, 0)), np.inf)
     # rounding in a kernel can exchange neighbours; none is nearer than the nearest in D
     return np.maximum(linked, np.take_along_axis(linked, distances.argmin(axis=1)[:, None], axis=1))
+
+
+def _behind(link: Link, distances: np.ndarray) -> np.ndarray:
+    """How much larger the linked distance of each class is than the smallest one."""
+    linked = _linked(link, distances)
+    return (linked - linked.min(axis=1, keepdims=True)).astype(np.float64)
 
 
 def _two_smallest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -144,18 +141,6 @@ class DecisionRule:
     temperature: float = 1.0
     log_probabilities: bool = False
 
-    def __post_init__(self) -> None:
-        if self.xi is not None and not 0 < self.xi <= LARGEST:
-            raise ValueError(f"xi of a DecisionRule must be a positive number or None, got {self.xi!r}.")
-        if not 0 < self.sharpness <= LARGEST:
-            raise ValueError(f"sharpness of a DecisionRule must be a positive number, got {self.sharpness!r}.")
-        if not 0 < self.temperature <= LARGEST:
-            raise ValueError(f"temperature of a DecisionRule must be a positive number, got {self.temperature!r}.")
-        if ((self.soft or self.by_posterior) and self.xi is None) or (self.by_posterior and not self.soft):
-            raise ValueError("A DecisionRule by the posterior needs soft=True and a steepness xi.")
-        if self.log_probabilities and (self.xi is None or self.soft):
-            raise ValueError("A DecisionRule with log_probabilities needs a steepness xi, and soft=False.")
-
 
 class Nearest(NamedTuple):
     """The winner of each sample and the nearest prototype of another class than the winner's, with their distances."""
@@ -183,20 +168,6 @@ def nearest(distances: Array, labels: Array, predicted: Array | None = None) -> 
         predicted = labels[first_argmin(distances)]
     winner, rival, *_ = nearest_pair(distances + 0, predicted, labels)
     return Nearest(winner, rival, take_columns(distances, winner), take_columns(distances, rival))
-
-
-def mean_apart(D: np.ndarray) -> float:
-    """Mean distance from a prototype to the nearest other one, from the distances of the first ones to all, or 0.
-
-    Examples
-    --------
-    >>> mean_apart(np.array([[0.0, 4.0, 9.0], [4.0, 0.0, 1.0]]))
-    2.5
-    """
-    D = np.array(D, dtype=np.float64)
-    np.fill_diagonal(D, np.inf)
-    nearest_other = D.min(axis=1, initial=np.inf)
-    return float(nearest_other[np.isfinite(nearest_other)].mean()) if np.isfinite(nearest_other).any() else 0.0
 
 
 def relative_similarity(winner_distance: Array, rival_distance: Array) -> Array:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from lvq.model import rows
-from lvq.model.samples import ArraySamples, class_means, class_sums, rows_by_class
+from lvq.model.samples import ArraySamples, FeatureMoments, class_means, class_sums, rows_by_class
 from lvq.typing import Array, Label
 
 EXACT = 5000  # samples of a class up to which a weight is exactly a number of copies and k-means runs until it settles
@@ -117,20 +117,9 @@ def _start_class(
         return rows.as_numpy(rows.dense(X[np.sort(random_state.choice(distinct, wanted, replace=False))])), wanted
     if init == "random":
         return random_state.uniform(*rows.column_range(every), (wanted, X.shape[1])), wanted
-    mean = _mean(X, weight)
-    spread = 0.1 * _deviation(X, weight, mean) * random_state.standard_normal((wanted, X.shape[1]))
-    return (mean + spread if wanted > 1 else _inside(mean[None], X)), wanted
-
-
-def _mean(X: Array, weight: Array) -> np.ndarray:
-    fraction = rows.like(weight / weight.sum(), rows.dense(X[:1]))
-    return rows.as_numpy(fraction @ X)
-
-
-def _deviation(X: Array, weight: Array, mean: np.ndarray) -> np.ndarray:
-    if rows.is_sparse(X):
-        return np.sqrt(np.maximum(_mean(rows.squared(X), weight) - mean**2, 0))
-    return np.sqrt(_mean((X - rows.like(mean, X)) ** 2, weight))
+    moments = FeatureMoments.of(X, weight)
+    spread = 0.1 * np.sqrt(moments.variances()) * random_state.standard_normal((wanted, X.shape[1]))
+    return (moments.mean + spread if wanted > 1 else _inside(moments.mean[None], X)), wanted
 
 
 def k_means(X: Array, weight: Array, k: int, random_state: np.random.RandomState, max_iter: int = 100) -> np.ndarray:
@@ -140,7 +129,7 @@ def k_means(X: Array, weight: Array, k: int, random_state: np.random.RandomState
     scikit-learn's KMeans, drawing by row number, does not. Assignments are one matrix product, new centres another.
     """
     if k == 1:
-        return _inside(_mean(X, weight)[None], X)
+        return _inside(FeatureMoments.of(X, weight).mean[None], X)
     if X.shape[0] > EXACT:
         chosen = np.sort(random_state.choice(X.shape[0], min(X.shape[0], max(SUBSET, PER_CENTRE * k)), replace=False))
         X, weight, max_iter = X[chosen], weight[chosen], LLOYD

@@ -4,6 +4,7 @@ A model may be made from any arrays, also from those of a file: `check` says whe
 """
 
 import json
+import sys
 import zipfile
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict, fields
@@ -17,13 +18,14 @@ from lvq.model.links import KERNELS, Identity, Kernel, Link
 from lvq.model.local_metrics import PARAMETER_AXES, LocalDiagonal, LocalMahalanobis
 from lvq.model.metrics import Diagonal, Euclidean, LocalMetric, Mahalanobis, Metric
 from lvq.model.rows import row_squares
-from lvq.model.scores import LARGEST, DecisionRule
+from lvq.model.scores import DecisionRule
 from lvq.typing import Argument, JSONValue
 
 if TYPE_CHECKING:
     from lvq.model.prototype_model import PrototypeModel
 
 FORMAT, VERSION = "lvq-prototype-model", 1
+LARGEST = sys.float_info.max  # integers of Python can be larger
 METRICS: dict[str, type[Metric]] = {
     "euclidean": Euclidean,
     "diagonal": Diagonal,
@@ -39,9 +41,9 @@ Part = TypeVar("Part")
 
 def check(model: "PrototypeModel") -> None:
     """Raise ValueError for arrays and parts that do not form a consistent model."""
-    problem = _array_problem(model) or _metric_problem(model) or _link_problem(model)
-    if problem:
-        raise ValueError(f"PrototypeModel {problem}.")
+    for problem_of in (_array_problem, _metric_problem, _link_problem, _decision_problem):
+        if problem := problem_of(model):
+            raise ValueError(f"PrototypeModel {problem}.")
 
 
 def _array_problem(model: "PrototypeModel") -> str:
@@ -103,6 +105,19 @@ def _link_problem(model: "PrototypeModel") -> str:
     values = [getattr(model.link, parameter.name) for parameter in fields(model.link)]
     numbers = all(isinstance(value, int | float) and 0 < value <= LARGEST for value in values)
     return "" if numbers else "has a kernel whose width or shape is not a positive number"
+
+
+def _decision_problem(model: "PrototypeModel") -> str:
+    rule = model.decision
+    for name in ("xi", "sharpness", "temperature"):
+        value = getattr(rule, name)
+        if not (value is None and name == "xi") and not 0 < value <= LARGEST:
+            return f"has a decision whose {name} is not a positive number: {value!r}"
+    if ((rule.soft or rule.by_posterior) and rule.xi is None) or (rule.by_posterior and not rule.soft):
+        return "has a decision by the posterior without soft=True and a steepness xi"
+    if rule.log_probabilities and (rule.xi is None or rule.soft):
+        return "has a decision with log_probabilities that needs a steepness xi, and soft=False"
+    return ""
 
 
 def _is_array(value: object, axes: int, kinds: str) -> TypeGuard[np.ndarray]:

@@ -13,8 +13,6 @@ summed over the metrics where each class or prototype has its own.
 """
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -25,71 +23,49 @@ SMALLEST = 1e-30  # fraction of the metric below which a group counts as this mu
 EXCLUDED = -1  # group of features whose weight is not learned
 
 
-@dataclass(frozen=True)
 class Structure:
-    """Groups of features, and penalties of their weights.
+    """Groups of features, and penalties of their weights: what the rules learned by gradient have in common.
 
-    Parameters
-    ----------
-    groups : tuple of int, optional
-        Group of each feature, from 0 on, or -1 for a feature that is excluded; None means that each is its own group.
-        Weights of features are equal within a group. Matrices have no equal weights; there groups count in `sparsity`.
-    sparsity : float, default=0.0
-        Weight of the entropy of the groups' weights.
-    smoothness : float, default=0.0
-        Weight of the differences between neighbouring features.
+    Each label in `feature_groups` is a group; features with the label None are excluded, and None for all labels means
+    that each feature is its own group. Weights of features are equal within a group. Matrices have no equal weights;
+    there groups count in `sparsity`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> Structure((0, 0, 1, -1)).shared(np.array([1.0, 3.0, 5.0, 7.0])).tolist()
+    >>> from lvq.model.relevance import Weights
+    >>> Weights(feature_groups=["a", "a", "b", None]).shared(np.array([1.0, 3.0, 5.0, 7.0])).tolist()
     [2.0, 2.0, 5.0, 0.0]
     """
 
-    groups: tuple[int, ...] | None = None
-    sparsity: float = 0.0
-    smoothness: float = 0.0
+    feature_groups: Sequence[Hashable] | None
+    sparsity: float
+    smoothness: float
 
-    def __post_init__(self) -> None:
-        if self.groups is not None and not any(group >= 0 for group in self.groups):
-            raise ValueError("groups of a Structure must leave one feature or more that is not excluded (-1).")
+    @property
+    def has_structure(self) -> bool:
+        """Whether features have groups or a penalty."""
+        return self.feature_groups is not None or self.sparsity > 0 or self.smoothness > 0
 
-    @classmethod
-    def of_labels(cls, labels: Sequence[Hashable] | None, sparsity: float, smoothness: float) -> "Structure":
-        """The structure with a group for each label, and none for features with the label None.
-
-        Examples
-        --------
-        >>> Structure.of_labels(["age", "colour", "colour", None], 0.0, 0.0).groups
-        (0, 1, 1, -1)
-        """
-        if labels is None:
-            return cls(None, float(sparsity), float(smoothness))
-        codes: dict[Hashable, int] = {}
-        groups = [EXCLUDED if label is None else codes.setdefault(str(label), len(codes)) for label in labels]
-        return cls(tuple(groups), float(sparsity), float(smoothness))
-
-    @cached_property
-    def _used(self) -> np.ndarray:
-        return np.array(self.groups) != EXCLUDED
-
-    @cached_property
-    def _sizes(self) -> np.ndarray:
-        """Number of features of each group, at each of its features; 1 for those that are excluded."""
-        groups = np.array(self.groups)
-        return np.where(self._used, np.bincount(groups[self._used])[groups], 1)
+    def _groups(self) -> np.ndarray:
+        """Group of each feature, from 0 on, or -1 for a feature that is excluded."""
+        assert self.feature_groups is not None
+        codes: dict[str | None, int] = {None: EXCLUDED}
+        names = (None if label is None else str(label) for label in self.feature_groups)
+        return np.array([codes.setdefault(name, len(codes) - 1) for name in names])
 
     def shared(self, values: Array) -> Array:
         """The mean of the values of each group, along the last axis, at each of its features; 0 where excluded."""
-        if self.groups is None:
+        if self.feature_groups is None:
             return values
-        return self._totals(values) / like(self._sizes, values)
+        sizes = self._totals(like(np.ones(values.shape[-1]), values))
+        return self._totals(values) / namespace(values).clip(sizes, 1, None)
 
     def used(self, values: Array) -> Array:
         """The values, along the last axis; 0 for features that are excluded."""
-        return values if self.groups is None else values * like(self._used, values)
+        return values if self.feature_groups is None else values * like(self._groups() != EXCLUDED, values)
 
-    def of_weights(self, weights: Array) -> tuple[Array, Array] | None:
+    def penalty_of_weights(self, weights: Array) -> tuple[Array, Array] | None:
         """The penalty of weights of features, (n) or (K, n), and its gradient; None without a penalty."""
         if self.sparsity == 0 and self.smoothness == 0:
             return None
@@ -103,7 +79,7 @@ class Structure:
             gradient = gradient + 2 * factor * (curved - steps[..., None] / total)
         return value, self.used(gradient)
 
-    def of_matrices(self, omega: Array) -> tuple[Array, Array] | None:
+    def penalty_of_matrices(self, omega: Array) -> tuple[Array, Array] | None:
         """The penalty of one matrix, (m, n), or several, (K, m, n), and its gradient; None without a penalty."""
         if self.sparsity == 0 and self.smoothness == 0:
             return None
@@ -125,17 +101,16 @@ class Structure:
             return zeros((), weights), namespace(weights).zeros_like(weights)
         total = weights.sum(-1)[..., None]
         fractions = weights / total
-        sums = fractions if self.groups is None else self._totals(fractions)
+        sums = fractions if self.feature_groups is None else self._totals(fractions)
         logarithms = namespace(weights).log(namespace(weights).clip(sums, SMALLEST, None))
         entropy = -(fractions * logarithms).sum(-1)[..., None]
         return self.sparsity * entropy.sum(), -self.sparsity / total * self.used(logarithms + entropy)
 
     def _totals(self, values: Array) -> Array:
         """The sum over each group, along the last axis, at each of its features; 0 where excluded."""
-        groups = np.array(self.groups)
-        index = beside(np.where(self._used, groups, groups.max() + 1), values)
-        kept = self.used(values)
+        groups, kept = self._groups(), self.used(values)
         count = int(groups.max()) + 2
+        index = beside(np.where(groups != EXCLUDED, groups, count - 1), values)
         if namespace(values) is np:
             rows = [np.bincount(index, row, count) for row in kept.reshape(-1, kept.shape[-1])]
             sums = np.array(rows, dtype=values.dtype).reshape(*kept.shape[:-1], count)
@@ -149,8 +124,9 @@ class Structure:
         Differences to features that are excluded do not count.
         """
         step = values[..., 1:] - values[..., :-1]
-        if self.groups is not None:
-            step = step * like(self._used[1:] & self._used[:-1], values)
+        if self.feature_groups is not None:
+            used = self._groups() != EXCLUDED
+            step = step * like(used[1:] & used[:-1], values)
         curved = namespace(values).zeros_like(values)
         curved[..., 1:] += step
         curved[..., :-1] -= step

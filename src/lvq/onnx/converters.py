@@ -15,7 +15,7 @@ from lvq.estimators.find_model import find_layer, need_model
 from lvq.estimators.registry import estimator_types
 from lvq.onnx.graph import Graph
 from lvq.onnx.predictions import Predictions, class_values
-from lvq.onnx.rejection import MEASURES, accepted, certainty
+from lvq.onnx.rejection import accepted, certainty
 from lvq.onnx.transformers import register_transformers
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.costs import CostClassifier
@@ -56,7 +56,7 @@ def register() -> None:
             convert,
             parser=parse,
             # zipmap is an option of all classifiers there; it is ignored, probabilities are always an array
-            options={"zipmap": [True, False, "columns"], "measure": list(MEASURES), "dtype": [None, *DTYPES]},
+            options={"zipmap": [True, False, "columns"], "dtype": [None, *DTYPES]},
         )
     register_transformers(skl2onnx)
 
@@ -148,8 +148,7 @@ def convert(scope: Scope, operator: Operator, container: ModelComponentContainer
     values = [predictions.label, predictions.probabilities]
     if len(operator.outputs) > 2:  # an ensemble of skl2onnx around a model uses only the first two
         rejects = isinstance(estimator, RejectClassifier)
-        option = container.get_options(estimator, {"measure": "auto"})["measure"]
-        values.append(certainty(predictions, estimator.measure_.ambiguity if rejects else option))
+        values.append(certainty(predictions, estimator.measure_ if rejects else "auto"))
         values.append(accepted(predictions, estimator, values[-1]) if rejects else predictions.valid)
     for value, output in zip(values, operator.outputs):
         graph.name_output(value, output.full_name)

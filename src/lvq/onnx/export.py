@@ -11,11 +11,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from lvq.estimators.find_model import find_layer, need_model
-from lvq.estimators.registry import estimator_types
-from lvq.onnx.converters import DTYPES, OUTPUTS, by_position, register, require_skl2onnx
+from lvq.onnx.converters import DTYPES, by_position, register, require_skl2onnx
 from lvq.onnx.inputs import Inputs, inputs_of, name_inputs
 from lvq.onnx.precision import rounding_nodes
-from lvq.onnx.rejection import MEASURES
 from lvq.onnx.transformers import own_conversions
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.costs import CostClassifier
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
 OPSET, ML_OPSET, IR_VERSION = 18, 3, 10
 
 
-def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64", measure: str = "auto") -> ModelProto:
+def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64") -> ModelProto:
     """Convert a fitted model to an ONNX graph, for onnxruntime and other runtimes.
 
     Its input is ``X`` with one row per sample; or one input per column, with the names of the columns, where a
@@ -35,7 +33,7 @@ def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64", measure: str = 
 
     - ``label``: the class, a string or an int64;
     - ``probabilities``: as `predict_proba`, one column per class;
-    - ``certainty``: as `lvq.rejection.certainty`, by the measure of the RejectClassifier, or by `measure`;
+    - ``certainty``: as `lvq.rejection.certainty`, by the measure of the RejectClassifier, else by "auto";
     - ``accepted``: as `RejectClassifier.accept`; true for a model that does not reject.
 
     A row for which `predict` raises an error (NaN, infinite or too large values) is not accepted, and its certainty is
@@ -49,8 +47,6 @@ def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64", measure: str = 
     dtype : {"float64", "float32"}, default="float64"
         Type in which the graph computes. Labels of the float64 graph are those of the model; in float32 samples at a
         decision boundary can get the other label.
-    measure : {"auto", "relsim", "boundary", "distance", "probability", "margin"}, default="auto"
-        Measure of ``certainty`` for a model that does not reject; "auto" is "relsim".
 
     Returns
     -------
@@ -69,8 +65,6 @@ def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64", measure: str = 
     """
     if dtype not in DTYPES:
         raise ValueError(f"dtype of to_onnx must be 'float64' or 'float32', got {dtype!r}.")
-    if measure not in MEASURES:
-        raise ValueError(f"measure of to_onnx must be one of {', '.join(map(repr, MEASURES))}, got {measure!r}.")
     skl2onnx = require_skl2onnx()
     register()
     steps, last = split_steps(estimator)
@@ -83,7 +77,7 @@ def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64", measure: str = 
             name="lvq",
             initial_types=_types(given, dtype),
             target_opset={"": OPSET, "ai.onnx.ml": ML_OPSET},
-            options={id(last): {"zipmap": False, "measure": measure, "dtype": dtype}},
+            options={id(last): {"zipmap": False, "dtype": dtype}},
             **own_conversions(dtype),
         )
     except (RuntimeError, NotImplementedError, AssertionError, TypeError, NameError) as error:
@@ -109,10 +103,6 @@ def split_steps(estimator: BaseEstimator) -> tuple[list[BaseEstimator], BaseEsti
             f"to_onnx does not support missing='ignore' of {type(found.estimator).__name__}; fit it with "
             "missing='raise', and fill missing values in a step before, for example with sklearn.impute.SimpleImputer."
         )
-    if type(found.estimator) not in estimator_types().values():
-        raise ValueError(
-            f"to_onnx converts the estimators of this library, got {type(found.estimator).__name__}, another class."
-        )
     return list(found.steps[: len(found.steps) - len(need_model(last, "to_onnx").steps)]), last
 
 
@@ -131,9 +121,6 @@ def _finished(result: ModelProto, estimator: BaseEstimator, dtype: str) -> Model
     """The graph with fixed versions and metadata, checked."""
     import onnx
 
-    names = [output.name for output in result.graph.output]
-    if names != list(OUTPUTS):
-        raise ValueError(f"to_onnx expected the outputs {', '.join(OUTPUTS)}, got {', '.join(names)}.")
     for entry in result.opset_import:
         if entry.domain == "":
             entry.version = OPSET

@@ -61,7 +61,7 @@ class Predictions:
         for values in self.inputs:
             finite = graph.node("Not", graph.node("IsInf", values))
             result = graph.node("And", result, graph.all_of(finite))
-        return graph.node("And", result, self._has_direction) if self.model.unit_length else result
+        return graph.node("And", result, graph.all_of(self._directions[1])) if self.model.unit_length else result
 
     # -- distances ----------------------------------------------------------------------------------------------------
 
@@ -70,7 +70,7 @@ class Predictions:
         """Squared distances to all prototypes, (N, M)."""
         graph, metric, W, R = self.graph, self.model.metric, self.model.prototypes, self.model.relevance
         centre = round_centre(W)
-        given = self._directions if self.model.unit_length else self.X
+        given = self._directions[0] if self.model.unit_length else self.X
         samples, prototypes = graph.node("Sub", given, graph.constant(centre)), W - centre
         if isinstance(metric, Euclidean):
             return self._squared(samples, prototypes)
@@ -80,7 +80,7 @@ class Predictions:
             images = graph.node(operation, samples, graph.constant(factor))
             return self._squared(images, metric.project(prototypes, R))
         if isinstance(metric, LocalDiagonal):
-            return self._weighted(samples, prototypes, R[metric.group])
+            return self._squared(samples, prototypes, R[metric.group])
         parts = []
         for k, omega in enumerate(R):
             images = graph.node("MatMul", samples, graph.constant(omega.T))
@@ -88,40 +88,23 @@ class Predictions:
         return graph.node("Concat", *parts, axis=1) if len(parts) > 1 else parts[0]
 
     @cached_property
-    def _lengths(self) -> str:
-        """Length of each sample, (N, 1)."""
+    def _directions(self) -> tuple[str, str]:
+        """Samples of length one, (N, n), and whether each has a direction, (N, 1)."""
         graph = self.graph
-        return graph.node("Sqrt", graph.reduce("ReduceSum", graph.node("Mul", self.X, self.X), keep=True))
+        lengths = graph.node("Sqrt", graph.reduce("ReduceSum", graph.node("Mul", self.X, self.X), keep=True))
+        positive = graph.node("Greater", lengths, graph.number(0))
+        return graph.node("Div", self.X, graph.node("Where", positive, lengths, graph.number(1))), positive
 
-    @cached_property
-    def _has_direction(self) -> str:
-        """Whether the length of each sample is not 0, (N,)."""
-        graph = self.graph
-        return graph.all_of(graph.node("Greater", self._lengths, graph.number(0)))
-
-    @cached_property
-    def _directions(self) -> str:
-        """Samples of length one."""
-        graph = self.graph
-        positive = graph.node("Greater", self._lengths, graph.number(0))
-        return graph.node("Div", self.X, graph.node("Where", positive, self._lengths, graph.number(1)))
-
-    def _squared(self, images: str, projected: np.ndarray) -> str:
-        graph = self.graph
-        D = graph.node("MatMul", images, graph.constant(projected.T))
-        D = graph.node("Mul", D, graph.number(-2))
-        lengths = graph.reduce("ReduceSum", graph.node("Mul", images, images), keep=True)
+    def _squared(self, images: str, projected: np.ndarray, weights: np.ndarray | None = None) -> str:
+        """Of samples and prototypes, also with weights of features for each prototype."""
+        graph, squares = self.graph, self.graph.node("Mul", images, images)
+        if weights is None:
+            lengths, weights = graph.reduce("ReduceSum", squares, keep=True), np.ones_like(projected)
+        else:
+            lengths = graph.node("MatMul", squares, graph.constant(weights.T))
+        D = graph.node("MatMul", images, graph.constant((-2 * weights * projected).T))
         D = graph.node("Add", D, lengths)
-        D = graph.node("Add", D, graph.constant((projected * projected).sum(1)[None]))
-        return graph.node("Max", D, graph.number(0))
-
-    def _weighted(self, samples: str, prototypes: np.ndarray, weights: np.ndarray) -> str:
-        """With weights of features for each prototype: a product of the samples, and one of their squares."""
-        graph = self.graph
-        D = graph.node("MatMul", samples, graph.constant((-2 * weights * prototypes).T))
-        squares = graph.node("MatMul", graph.node("Mul", samples, samples), graph.constant(weights.T))
-        D = graph.node("Add", D, squares)
-        D = graph.node("Add", D, graph.constant((weights * prototypes * prototypes).sum(1)[None]))
+        D = graph.node("Add", D, graph.constant((weights * projected * projected).sum(1)[None]))
         return graph.node("Max", D, graph.number(0))
 
     def linked(self, distances: str) -> str:
@@ -151,7 +134,7 @@ class Predictions:
         if self.costs is not None:
             return graph.first("ArgMax", self.savings)
         if not self.by_posterior:
-            return graph.node("Gather", graph.constant(self.labels), self._nearest, axis=0)
+            return graph.node("Gather", graph.constant(self.labels), graph.first("ArgMin", self.distances), axis=0)
         return graph.first("ArgMax", self.posterior)
 
     @cached_property
@@ -161,35 +144,21 @@ class Predictions:
         graph = self.graph
         return graph.node("Neg", graph.node("MatMul", self.probabilities, graph.constant(self.costs)))
 
-    @property
-    def _by_nearest(self) -> bool:
-        """Whether the class of the nearest prototype is predicted."""
-        return not self.by_posterior and self.costs is None
-
-    @cached_property
-    def _nearest(self) -> str:
-        return self.graph.first("ArgMin", self.distances)
-
-    @cached_property
-    def _own(self) -> str:
-        """Which prototypes are of the predicted class, (N, M)."""
-        graph = self.graph
-        return graph.node("Equal", graph.constant(self.labels[None]), graph.column(self.predicted))
-
     def _masked(self, *, own: bool) -> str:
+        """Distances to the prototypes of the predicted class, or of the others; infinite for the rest, (N, M)."""
         graph, far = self.graph, self.graph.number(np.inf)
-        order = (self.distances, far) if own else (far, self.distances)
-        return graph.node("Where", self._own, *order)
+        same = graph.node("Equal", graph.constant(self.labels[None]), graph.column(self.predicted))
+        return graph.node("Where", same, *((self.distances, far) if own else (far, self.distances)))
 
     @cached_property
     def winner(self) -> str:
         """The nearest prototype of the predicted class, (N,)."""
-        return self._nearest if self._by_nearest else self.graph.first("ArgMin", self._masked(own=True))
+        return self.graph.first("ArgMin", self._masked(own=True))
 
     @cached_property
     def near(self) -> str:
         """Squared distance to the winner, (N,)."""
-        return self.graph.reduce("ReduceMin", self.distances if self._by_nearest else self._masked(own=True))
+        return self.graph.reduce("ReduceMin", self._masked(own=True))
 
     @cached_property
     def far(self) -> str:
@@ -250,13 +219,13 @@ class Predictions:
     @cached_property
     def probabilities(self) -> str:
         """As `predict_proba`, (N, C)."""
-        graph, xi, temperature = self.graph, self.model.decision.xi, self.model.decision.temperature
-        if self.by_posterior:
-            return self.posterior if temperature == 1 else self._tempered_posterior
-        if xi is None:
-            sharp = graph.number(self.model.decision.sharpness / temperature / 2)
-            return graph.node("Softmax", graph.node("Mul", self.scores, sharp), axis=1)
-        return graph.node("Softmax", self._sharp, axis=1)
+        graph, rule = self.graph, self.model.decision
+        if self.by_posterior and rule.temperature == 1:
+            return self.posterior
+        if rule.xi is not None and not self.by_posterior:
+            return graph.node("Softmax", self._sharp, axis=1)
+        sharp = (1 if self.by_posterior else rule.sharpness / 2) / rule.temperature
+        return graph.node("Softmax", graph.node("Mul", self.scores, graph.number(sharp)), axis=1)
 
     @cached_property
     def _sharp(self) -> str:
@@ -265,12 +234,6 @@ class Predictions:
         assert xi is not None
         behind = graph.node("Sub", self.class_links, graph.reduce("ReduceMin", self.class_links, keep=True))
         return graph.node("Mul", behind, graph.number(-xi / temperature))
-
-    @cached_property
-    def _tempered_posterior(self) -> str:
-        graph, sharpness = self.graph, self.graph.number(1 / self.model.decision.temperature)
-        logarithm = graph.node("Log", graph.node("Max", self.posterior, graph.number(np.finfo(graph.dtype).tiny)))
-        return graph.node("Softmax", graph.node("Mul", logarithm, sharpness), axis=1)
 
     @cached_property
     def posterior(self) -> str:
@@ -296,13 +259,11 @@ def refuse_unknown_parts(model: PrototypeModel) -> None:
 
 def class_values(classes: np.ndarray) -> np.ndarray:
     """The classes as ONNX can store them: strings, or int64 for integers and booleans."""
-    if classes.dtype.kind == "u" and int(classes.max()) > np.iinfo(np.int64).max:
-        raise ValueError(f"to_onnx writes integer labels as int64, which cannot store the class {classes.max()}.")
-    if classes.dtype.kind in "iub" or (classes.dtype.kind == "f" and (classes == np.round(classes)).all()):
+    if classes.dtype.kind in "iubf" and (classes.astype(np.int64) == classes).all():
         return classes.astype(np.int64)
     if classes.dtype.kind == "U" or (classes.dtype.kind == "O" and all(isinstance(name, str) for name in classes)):
         return classes.astype(str)
     raise ValueError(
-        f"to_onnx writes labels that are strings or integers, got classes of {classes.dtype}: "
+        f"to_onnx writes labels that are strings or fit into int64, got classes of {classes.dtype}: "
         f"{classes.tolist()[:3]}. Encode them before fitting."
     )

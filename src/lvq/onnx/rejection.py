@@ -13,7 +13,7 @@ import numpy as np
 from lvq.model.metrics import LocalMetric
 from lvq.onnx.predictions import Predictions
 from lvq.rejection.classifier import RejectClassifier
-from lvq.rejection.scores import NoneOfThese, SampleFunction
+from lvq.rejection.scores import Measure, NoneOfThese
 
 
 def _relsim(predictions: Predictions) -> str:
@@ -78,6 +78,9 @@ def _automatic(predictions: Predictions) -> str:
 def _with_none(predictions: Predictions, distance: float) -> str:
     """As `NoneOfThese`: the probability p becomes p/(1 + exp(-xi b)/Z), where Z is the sum of exp(-xi d)."""
     graph, rule = predictions.graph, predictions.model.decision
+    own = _probability if predictions.costs is None else _margin
+    if rule.xi is None and own is _margin:
+        return graph.node("Mul", own(predictions), _relative(predictions, graph.number(distance)))
     if rule.xi is None:
         far = predictions.linked(predictions.far)
         return _relative(predictions, graph.node("Min", far, graph.number(distance)))
@@ -91,7 +94,7 @@ def _with_none(predictions: Predictions, distance: float) -> str:
     total = graph.reduce("ReduceSum", membership(graph.node("Sub", nearest, H)), keep=True)
     none = graph.node("Div", membership(graph.node("Sub", nearest, graph.number(distance))), total)
     odds = graph.reduce("ReduceSum", graph.node("Add", none, graph.number(1)))
-    return graph.node("Div", _probability(predictions), odds)
+    return graph.node("Div", own(predictions), odds)
 
 
 MEASURES: dict[str, Callable[[Predictions], str]] = {
@@ -104,7 +107,7 @@ MEASURES: dict[str, Callable[[Predictions], str]] = {
 }
 
 
-def certainty(predictions: Predictions, measure: str | SampleFunction | NoneOfThese | None) -> str:
+def certainty(predictions: Predictions, measure: Measure) -> str:
     """Certainty of each prediction by the name of a measure, (N,); NaN for rows that are not valid."""
     if isinstance(measure, NoneOfThese):
         values = _with_none(predictions, measure.distance)
@@ -125,12 +128,7 @@ def accepted(predictions: Predictions, model: RejectClassifier, values: str) -> 
     cells = predictions.model.classes if by_class else np.arange(len(predictions.labels))
     cell = predictions.predicted if by_class else predictions.winner
 
-    def reach(measured: str, limits: np.ndarray) -> str:
-        limits = np.where(limits == np.inf, np.nan, limits)  # nothing reaches NaN: all is rejected
-        return graph.node("GreaterOrEqual", measured, graph.node("Gather", graph.constant(limits), cell, axis=0))
-
-    result = graph.node("And", reach(values, model.threshold_of(cells)), predictions.valid)
-    if model.outlier_limits_ is None:
-        return result
-    typicality = certainty(predictions, model.measure_.outlier)
-    return graph.node("And", result, reach(typicality, model.outlier_limits_.threshold_of(cells)))
+    limits = model.threshold_of(cells)
+    limits = graph.constant(np.where(limits == np.inf, np.nan, limits))  # nothing reaches NaN: all is rejected
+    reached = graph.node("GreaterOrEqual", values, graph.node("Gather", limits, cell, axis=0))
+    return graph.node("And", reached, predictions.valid)

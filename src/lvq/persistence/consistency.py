@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from lvq.estimators.registry import estimator_types
 from lvq.estimators.specification import check_part
 from lvq.model.prototype_model import PrototypeModel
-from lvq.solvers.state import Statistics, TrainingState, new_statistics
+from lvq.solvers.state import TrainingState, state_problem
 
 # arrays of scikit-learn's transformers whose last axis is that of the features
 FEATURE_ATTRIBUTES = (
@@ -59,16 +59,5 @@ def _check_model(estimator: BaseEstimator) -> None:
 
 def check_state(state: TrainingState, model: PrototypeModel) -> None:
     """Raise a ValueError where the sizes of a training state do not fit the model; compiled loops rely on them."""
-    expected = new_statistics(state.relevance, state.cost, model.prototypes.shape, len(model.classes), 0.0)
-    for name, values, wanted in zip(Statistics._fields, state.statistics, expected):
-        fits = values.dtype == np.float64 and values.shape == wanted.shape and np.isfinite(values).all()
-        require(fits, f"statistics ({name}) that do not fit the prototypes")
-    require(state.relevance.metric(model.labels) == model.metric, "a relevance rule that does not fit its metric")
-    ours, theirs = state.variances, model.variances
-    same = ours is theirs if ours is None or theirs is None else np.array_equal(ours, theirs)
-    require(same, "variances of the features that are not those of its model")
-    starts = state.starts
-    fits = starts is None or (starts.shape == model.prototypes.shape and np.isfinite(starts).all())
-    require(fits, "starting prototypes that do not fit its model")
-    units = all(0 < unit < np.inf for unit in state.units[:2])
-    require(units and 0 <= state.step < np.inf, "a number of steps or units that are not valid")
+    problem = state_problem(state, model)
+    require(not problem, problem)

@@ -104,16 +104,14 @@ def relevance_profile(estimator: BaseEstimator, *, values: Values | None = None)
 
 def chosen_values(purpose: str, model: PrototypeModel, values: str | None) -> Values:
     """What is shown, by the parameter `values`; ValueError where the model does not have it."""
-    available: tuple[Values, ...] = ("importance", "lambda")
-    reason = ""
-    if model.importances is None:
-        reason = " for this model, which has no relevances, or was trained by partial_fit; use variable_importances"
-        available = ("lambda",)
-    if values is None:
-        return available[0]
-    if values not in available:
-        raise ValueError(f"values of {purpose} must be one of {available}{reason}; got {values!r}.")
-    return values
+    if values not in (None, "importance", "lambda"):
+        raise ValueError(f"values of {purpose} must be 'importance' or 'lambda', got {values!r}.")
+    if values == "importance" and model.importances is None:
+        raise ValueError(
+            f"values of {purpose} must be 'lambda' for this model, which has no relevances, or was trained by "
+            "partial_fit; use variable_importances for importances."
+        )
+    return values or ("lambda" if model.importances is None else "importance")  # type: ignore[return-value]
 
 
 def lambda_matrix(estimator: BaseEstimator, *, per_matrix: bool = False) -> Floats:
@@ -203,24 +201,6 @@ def group_names(estimator: BaseEstimator, class_names: Sequence[object] | Labels
     return np.array([str((model.classes if class_names is None else class_names)[label]) for label in labels])
 
 
-def group_index(caller: str, estimator: BaseEstimator, group: int | str) -> int:
-    """Index of a local matrix, from its index or its name."""
-    names = group_names(estimator).tolist()
-    if names == [""]:
-        raise ValueError(
-            f"group of {caller} selects one of several local matrices, but {type(estimator).__name__} has one metric "
-            "for all prototypes; leave it None."
-        )
-    if isinstance(group, str) and group in names:
-        return names.index(group)
-    if isinstance(group, int | np.integer) and -len(names) <= group < len(names):
-        return int(group) % len(names)
-    raise ValueError(
-        f"group of {caller} must be an index from 0 to {len(names) - 1} or one of {names[:10]}"
-        f"{', ...' if len(names) > 10 else ''}, got {group!r}."
-    )
-
-
 def prototype_names(estimator: BaseEstimator, class_names: Sequence[object] | Labels | None = None) -> Names:
     """Name of each prototype: its class, with a number where the class has several prototypes.
 
@@ -304,14 +284,13 @@ def feature_names(estimator: BaseEstimator, *, original: bool = False) -> Names:
     return names_of_features(found)
 
 
-def given_or_own(caller: str, parameter: str, given: Sequence[object] | Labels | None, own: Labels) -> Labels:
-    """The names given for classes or features, if there is one for each, else the model's own."""
-    if given is not None and len(given) != len(own):
+def names_of_classes(caller: str, given: Sequence[str] | Names | None, classes: Labels) -> Labels:
+    """The names given for the classes, if there is one for each, else the classes."""
+    if given is not None and len(given) != len(classes):
         raise ValueError(
-            f"{parameter} of {caller} must have one name for each of the {len(own)} "
-            f"{'classes' if parameter == 'class_names' else 'features'}, got {len(given)}."
+            f"class_names of {caller} must have one name for each of the {len(classes)} classes, got {len(given)}."
         )
-    return own if given is None else np.asarray(given, dtype=np.str_)
+    return classes if given is None else np.asarray(given, dtype=np.str_)
 
 
 # -- pixels and features with an order ---------------------------------------------------------------------------------

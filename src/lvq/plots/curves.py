@@ -27,13 +27,11 @@ NORM_NAMES = {1.0: "sum of the features' changes", 2.0: "Euclidean length", np.i
 
 
 class CurveDisplay(Display):
-    """Base of the displays of one curve; a subclass names its coordinates and completes the axes."""
+    """Base of the displays of one curve."""
 
     name: str | None
 
-    def plot(
-        self, ax: Axes | None = None, *, name: str | None = None, curve_kwargs: dict[str, Argument] | None = None
-    ) -> Self:
+    def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Self:
         """Draw the curve. Several curves can be drawn on the same axes one after the other.
 
         Parameters
@@ -42,8 +40,6 @@ class CurveDisplay(Display):
             Axes to draw on; by default those of a new figure.
         name : str, optional
             Name in the legend; by default that of the display.
-        curve_kwargs : dict, optional
-            Keyword arguments for matplotlib's `plot`.
 
         Returns
         -------
@@ -51,27 +47,15 @@ class CurveDisplay(Display):
             The display, with the artists as attributes.
         """
         self._set_axes(ax, (6.4, 4.8))
-        from matplotlib.cbook import normalize_kwargs
-        from matplotlib.lines import Line2D
-
-        x, y, style = self._curve()
         curves = sum(np.size(line.get_xdata()) > 1 for line in self.ax_.lines)  # single points are not curves
-        defaults = {"label": self._label(self.name if name is None else name), "color": COLOURS[curves % len(COLOURS)]}
-        (self.line_,) = self.ax_.plot(x, y, **defaults | style | normalize_kwargs(curve_kwargs or {}, Line2D))
+        self._draw(self.name if name is None else name, COLOURS[curves % len(COLOURS)])
         self.ax_.grid(alpha=0.3)
-        self._complete()
+        show_percent(self.ax_.yaxis)
         self.legend_ = self.ax_.legend(loc="best") if self.ax_.get_legend_handles_labels()[0] else None
         return self
 
-    def _label(self, name: str | None) -> str | None:
-        return name
-
-    def _curve(self) -> tuple[ArrayLike, ArrayLike, dict[str, Argument]]:
-        """Both coordinates of the curve, and its style."""
-        raise NotImplementedError
-
-    def _complete(self) -> None:
-        """Draw what belongs to the curve, and label the axes."""
+    def _draw(self, name: str | None, colour: str) -> None:
+        """Draw the curve and what belongs to it, and label the axes."""
         raise NotImplementedError
 
 
@@ -122,23 +106,18 @@ class AccuracyRejectDisplay(CurveDisplay):
     point: tuple[float, float] | None = None
     name: str | None = None
 
-    def _label(self, name: str | None) -> str | None:
+    def _draw(self, name: str | None, colour: str) -> None:
         area = None if self.area is None else f"area {self.area:.4f}"
-        return area if name is None else name if area is None else f"{name} ({area})"
-
-    def _curve(self) -> tuple[ArrayLike, ArrayLike, dict[str, Argument]]:
-        return self.coverage, self.accuracy, {}
-
-    def _complete(self) -> None:
+        label = f"{name} ({area})" if name and area else name or area
+        (self.line_,) = self.ax_.plot(self.coverage, self.accuracy, color=colour, label=label)
         self.point_ = None
         if self.point is not None:
             label = f"operating point: coverage {percent(self.point[0])}, accuracy {percent(self.point[1])}"
             style: dict[str, Argument] = {"marker": "o", "ms": 9, "mec": "black", "ls": "none"}
-            (self.point_,) = self.ax_.plot(*self.point, label=label, color=self.line_.get_color(), **style)
+            (self.point_,) = self.ax_.plot(*self.point, label=label, color=colour, **style)
         self.ax_.set(xlabel="Coverage (fraction of accepted samples)", xlim=(-0.01, 1.01))
         self.ax_.set_ylabel("Accuracy on the accepted samples")
         show_percent(self.ax_.xaxis)
-        show_percent(self.ax_.yaxis)
 
     @classmethod
     def from_estimator(
@@ -202,20 +181,12 @@ def _curve_and_point(
         correct = np.asarray(estimator.predict(X)) == labels
         return accuracy_reject_curve(certainty_of(estimator, X, measure or "auto"), correct), None
     check_is_fitted(reject)
-    correct, reasons = reject.predict(inputs) == labels, reject.reason(inputs)
-    accepted, typical = reasons == "", np.ones(len(labels), dtype=bool)
-    if reject.outlier_limits_ is not None:  # which no threshold on the certainty changes
-        typical = reasons != "outlier"
-    if not typical.any():
-        raise ValueError("AccuracyRejectDisplay needs samples that are not outliers, got only outliers in X.")
+    correct, accepted = reject.predict(inputs) == labels, reject.accept(inputs)
     point = (float(accepted.mean()), float(correct[accepted].mean())) if accepted.any() else None
     values = reject.certainty(inputs) if measure is None else certainty_of(reject.estimator_, inputs, measure)
     if isinstance(reject.path_, ThresholdPath) and measure is None:
-        cell = reject.cell(inputs)
-        curve = path_curve(reject.path_.evaluate(values[typical], correct[typical], cell[typical]))
-    else:
-        curve = accuracy_reject_curve(values[typical], correct[typical])
-    return AccuracyRejectCurve(curve.coverage * typical.mean(), curve.accuracy), point
+        return path_curve(reject.path_.evaluate(values, correct, reject.cell(inputs))), point
+    return accuracy_reject_curve(values, correct), point
 
 
 # -- robustness --------------------------------------------------------------------------------------------------------
@@ -264,15 +235,12 @@ class CertifiedAccuracyDisplay(CurveDisplay):
     norm: float = 2
     name: str | None = None
 
-    def _curve(self) -> tuple[ArrayLike, ArrayLike, dict[str, Argument]]:
+    def _draw(self, name: str | None, colour: str) -> None:
         # the accuracy at a radius holds for all smaller ones down to the previous radius
-        return self.radii, self.accuracy, {"drawstyle": "steps-pre"}
-
-    def _complete(self) -> None:
+        (self.line_,) = self.ax_.plot(self.radii, self.accuracy, color=colour, label=name, drawstyle="steps-pre")
         xlabel = f"Size of the change ({NORM_NAMES[float(self.norm)]}, in the units of X)"
         self.ax_.set(xlabel=xlabel, ylabel="Certified accuracy", ylim=(-0.02, 1.02))
         self.ax_.set_xlim(left=0)
-        show_percent(self.ax_.yaxis)
 
     @classmethod
     def from_estimator(

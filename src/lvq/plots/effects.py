@@ -290,7 +290,7 @@ class EffectDisplay(Display):
         display : EffectDisplay
             The display, with the artists as attributes.
         """
-        self._check_max_features(max_features)
+        self._check(max_features)
         shown = self.effects.columns[:max_features]
         wide = max(1, min(SIDE_BY_SIDE, len(shown)))
         high = max(1, -(-len(shown) // wide))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from lvq.inspection.columns import input_cells
 from lvq.inspection.explain import InputExplanation, factor_text, odds_text
-from lvq.plots.style import COLOURS, Display, name_ticks, short_name, short_number
+from lvq.plots.style import COLOURS, Display, bar_axes, short_name, short_number
 from lvq.typing import Argument, JSONValue
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class EvidenceDisplay(Display):
         display : EvidenceDisplay
             The display, with the artists as attributes.
         """
-        self._check_max_features(max_features)
+        self._check(max_features)
         evidence = np.asarray(self.evidence, dtype=np.float64)
         self.order_ = np.argsort(-np.abs(evidence), kind="stable")[:max_features]
         steps, names = evidence[self.order_], [self.feature_names[int(k)] for k in self.order_]
@@ -94,7 +94,7 @@ class EvidenceDisplay(Display):
             names.append(f"{left} other column{'s' if left > 1 else ''}")
         self._set_axes(ax, (7.2, float(np.clip(0.3 * len(steps) + 1.4, 2.4, 14))))
         self._draw(steps)
-        name_ticks(self.ax_.yaxis, names, limit=60)
+        bar_axes(self.ax_, names)
         label, rival = short_name(self.label, 24), short_name(self.rival_label, 24)
         self.ax_.set_title(f"{label} against {rival}: odds {odds_text(total)}", size="medium")
         self.ax_.set_xlabel("Log-odds, from even odds (0) to the prediction")
@@ -108,13 +108,11 @@ class EvidenceDisplay(Display):
         self.bars_: BarContainer = self.ax_.barh(places, steps, left=starts, color=colours)
         low, high = min(0.0, ends.min()), max(0.0, ends.max())
         room = 0.22 * (high - low or 1.0)  # of the factors
-        for place, step, start, end in zip(range(len(steps)), steps.tolist(), starts.tolist(), ends.tolist()):
+        for place, (step, start, end) in enumerate(zip(steps.tolist(), starts.tolist(), ends.tolist())):
             self.ax_.text(max(start, end) + 0.03 * room, place, f" {factor_text(step)}", va="center", size="small")
             self.ax_.plot([end, end], [place, min(place + 1, places[-1]) + 0.4], color="#888888", lw=0.8)
         self.ax_.axvline(0, color="#888888", lw=0.8, ls="--")
-        self.ax_.set(ylim=(len(steps) - 0.5, -0.5), xlim=(low - 0.15 * room, high + room))
-        self.ax_.grid(axis="x", alpha=0.3)
-        self.ax_.set_axisbelow(True)
+        self.ax_.set_xlim(low - 0.15 * room, high + room)
 
     @classmethod
     def from_explanation(

@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import need_model
-from lvq.inspection.steps import Names
 from lvq.plots import arrays
 from lvq.plots.arrays import lambda_matrix
-from lvq.plots.style import DIVERGING, Display, name_ticks, short_name, short_names
-from lvq.typing import Argument
+from lvq.plots.style import Display, feature_label, heat_map, name_ticks, short_name, short_names
+from lvq.typing import Label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,10 +43,8 @@ class LambdaDisplay(Display):
     ----------
     image_ : matplotlib AxesImage
         The heat map.
-    colorbar_ : matplotlib Colorbar or None
+    colorbar_ : matplotlib Colorbar
         Its colour scale.
-    order_ : ndarray of int
-        Indices of the features that are drawn.
     ax_, figure_ : matplotlib Axes and Figure
         Where it is drawn.
 
@@ -67,41 +64,29 @@ class LambdaDisplay(Display):
     feature_names: Sequence[str]
     title: str = "Lambda"
 
-    def plot(self, ax: Axes | None = None, *, max_features: int | None = None, colorbar: bool = True) -> Self:
-        """Draw the heat map.
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the heat map; the names of up to 40 features are shown.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Axes to draw on; by default those of a new figure.
-        max_features : int, optional
-            Number of features to draw, those with the largest diagonal entries, in their order; by default all.
-            More than 40 are numbered, not named.
-        colorbar : bool, default=True
-            Whether to draw the colour scale.
 
         Returns
         -------
         display : LambdaDisplay
             The display, with the artists as attributes.
         """
-        self._check_max_features(max_features)
-        matrix = np.asarray(self.matrix)
-        self.order_ = np.sort(np.argsort(-np.diag(matrix), kind="stable")[:max_features])
-        names = [self.feature_names[int(k)] for k in self.order_]
-        self._set_axes(ax, _size(names))
-        shown = matrix[np.ix_(self.order_, self.order_)]
-        limit = float(np.abs(shown).max()) or 1.0
-        self.image_ = self.ax_.imshow(shown, cmap=DIVERGING, vmin=-limit, vmax=limit, interpolation="nearest")
-        label = "Weight in the distances"
-        self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, shrink=0.85, label=label) if colorbar else None
+        names, many = list(self.feature_names), len(self.feature_names) > MAX_NAMED
+        side = 5.0 if many else float(np.clip(0.25 * len(names), 3, 8))
+        longest = 8 if many else max(map(len, short_names(names)))
+        self._set_axes(ax, (side + 0.08 * longest + 1.4, side + 0.06 * longest + 0.7))  # with space for the names
+        self.image_ = heat_map(self.ax_, np.asarray(self.matrix), "equal")
+        self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, shrink=0.85, label="Weight in the distances")
         name_ticks(self.ax_.yaxis, names, limit=MAX_NAMED)
         name_ticks(self.ax_.xaxis, names, limit=MAX_NAMED, rotation=50)
-        if len(names) > MAX_NAMED:
-            label = f"The {len(names)} features with the largest weights"
-            if len(names) == len(matrix):
-                axis = arrays.ordered_axis(names)
-                label = "Index of the feature" if axis is None else axis.title
+        if many:
+            label = feature_label(names, "Index of the feature")
             self.ax_.set(xlabel=label, ylabel=label)
         self.ax_.set_title(short_name(self.title, 50))
         return self
@@ -111,10 +96,8 @@ class LambdaDisplay(Display):
         cls,
         estimator: BaseEstimator,
         *,
-        group: int | str | None = None,
-        feature_names: Sequence[str] | Names | None = None,
+        group: Label | None = None,
         ax: Axes | None = None,
-        **plot_kwargs: Argument,
     ) -> Self:
         """Plot Lambda of a fitted model: diagonal for relevances, the identity for the Euclidean metric.
 
@@ -125,37 +108,27 @@ class LambdaDisplay(Display):
         estimator : estimator
             A fitted model of this library, alone or in a Pipeline, a search, a FrozenEstimator or a
             `RejectClassifier`.
-        group : int or str, optional
-            Index or name of one local matrix, see `lvq.plots.group_names`; by default the mean over the prototypes.
-        feature_names : sequence of str, optional
-            Names of the features; by default those that the estimator was fitted with.
+        group : label, optional
+            The class of one local matrix, or its name, see `lvq.plots.group_names`; by default the mean over the
+            prototypes.
         ax : matplotlib Axes, optional
             Axes to draw on; by default those of a new figure.
-        **plot_kwargs : dict
-            Keyword arguments for `plot`.
 
         Returns
         -------
         display : LambdaDisplay
             The display, drawn.
         """
-        found, groups = need_model(estimator, cls.__name__), arrays.group_names(estimator)
-        names = arrays.given_or_own(
-            cls.__name__, "feature_names", feature_names, arrays.feature_names(estimator)
-        ).tolist()
+        found, groups = need_model(estimator, cls.__name__), arrays.group_names(estimator).tolist()
         if group is None:
+            matrix = lambda_matrix(estimator)
             title = f"Lambda, mean of {len(groups)}" if len(groups) > 1 else "Lambda"
-            return cls(matrix=lambda_matrix(estimator), feature_names=names, title=title).plot(ax=ax, **plot_kwargs)
-        index = arrays.group_index(cls.__name__, estimator, group)
-        kind = "class" if len(groups) == len(found.model.classes) else "prototype"
-        matrix = lambda_matrix(estimator, per_matrix=True)[index]
-        title = f"Lambda of {kind} {groups[index]}"
-        return cls(matrix=matrix, feature_names=names, title=title).plot(ax=ax, **plot_kwargs)
-
-
-def _size(names: Sequence[str]) -> tuple[float, float]:
-    """Size of a figure in inches, with space for the names."""
-    named = len(names) <= MAX_NAMED
-    side = float(np.clip(0.25 * len(names), 3, 8)) if named else 5.0
-    longest = max(map(len, short_names(names))) if named else 8
-    return side + 0.08 * longest + 1.4, side + 0.06 * longest + 0.7
+        elif str(group) in groups:
+            matrix = lambda_matrix(estimator, per_matrix=True)[groups.index(str(group))]
+            title = f"Lambda of {'class' if len(groups) == len(found.model.classes) else 'prototype'} {group}"
+        else:
+            raise ValueError(
+                f"group of {cls.__name__} must be one of the local matrices {groups[:10]}, got {group!r}; leave it "
+                "None where all prototypes have one metric."
+            )
+        return cls(matrix=matrix, feature_names=arrays.feature_names(estimator).tolist(), title=title).plot(ax=ax)

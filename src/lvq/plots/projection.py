@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
-from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from lvq.estimators.find_model import FoundModel, find_layer, need_model
@@ -34,22 +33,19 @@ from lvq.model.local_metrics import LocalMahalanobis
 from lvq.model.metrics import Euclidean, LocalMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots import style as shared
-from lvq.plots.arrays import given_or_own, mean_lambda, model_inputs
+from lvq.plots.arrays import mean_lambda, model_inputs, names_of_classes
 from lvq.plots.style import Display, class_colours, class_markers, mix, percent, short_names
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.costs import CostClassifier
-from lvq.rejection.scores import as_combination, certainty
+from lvq.rejection.scores import certainty
 from lvq.typing import Argument, Labels
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection
     from matplotlib.contour import QuadContourSet
-    from matplotlib.image import AxesImage
 
 TOLERANCE = 1e-12  # fraction of the largest eigenvalue below which an eigenvalue counts as zero
-BLOCK_ROWS = 4096  # points predicted at a time, for a fine grid in many features
 LEGEND_LENGTH = 24  # characters of a class's name
 MAX_VECTOR_SAMPLES = 5000  # more samples are drawn as pixels in vector graphics
 
@@ -259,30 +255,21 @@ def predict_points(estimator: BaseEstimator, Z: Floats) -> PointPredictions:
         check_is_fitted(reject)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        collected = [_predict_block(estimator, found, reject, Z[rows]) for rows in gen_batches(len(Z), BLOCK_ROWS)]
-    joined: list[Argument] = [None if column[0] is None else np.concatenate(column) for column in zip(*collected)]
-    return PointPredictions(*joined)
-
-
-def _predict_block(
-    estimator: BaseEstimator, found: FoundModel, reject: RejectClassifier | None, rows: Floats
-) -> PointPredictions:
-    distances = found.model.distances(rows)
-    classes, margin = found.model.decide(distances), found.model.nearest(distances)[1]
-    predicting = _without_steps(estimator, found)
-    if predicting is not found.estimator:  # by costs
-        classes, margin = np.searchsorted(found.model.classes, predicting.predict(rows)), certainty(predicting, rows)
-    if reject is None:
-        return PointPredictions(classes, certainty(predicting, rows), None, margin)
-    measures = as_combination(reject.measure)
-    if any(part == "radius" or callable(part) for part in (measures.ambiguity, measures.outlier)):
-        # computed from samples before the scalers; features that a selector removes may have any value
-        steps = need_model(reject.estimator_, "regions")
-        rows = np.nan_to_num(to_original_units(steps, rows, "regions").values)
-    else:
-        reject = copy.copy(reject)  # the same thresholds, for samples that have passed the scalers
-        reject.estimator_ = _without_steps(reject.estimator_, found)
-    return PointPredictions(classes, reject.certainty(rows), reject.accept(rows), margin)
+        distances = found.model.distances(Z)
+        classes, margin = found.model.decide(distances), found.model.nearest(distances)[1]
+        predicting = _without_steps(estimator, found)
+        if predicting is not found.estimator:  # by costs
+            classes, margin = np.searchsorted(found.model.classes, predicting.predict(Z)), certainty(predicting, Z)
+        if reject is None:
+            return PointPredictions(classes, certainty(predicting, Z), None, margin)
+        if reject.measure_ == "radius" or callable(reject.measure_):
+            # computed from samples before the scalers; features that a selector removes may have any value
+            steps = need_model(reject.estimator_, "regions")
+            Z = np.nan_to_num(to_original_units(steps, Z, "regions").values)
+        else:
+            reject = copy.copy(reject)  # the same thresholds, for samples that have passed the scalers
+            reject.estimator_ = _without_steps(reject.estimator_, found)
+        return PointPredictions(classes, reject.certainty(Z), reject.accept(Z), margin)
 
 
 def _without_steps(estimator: BaseEstimator, found: FoundModel) -> BaseEstimator:
@@ -371,33 +358,35 @@ class ProjectionDisplay(Display):
     agreement: float
     sample_accepted: ArrayLike | None = None
 
-    def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw the map.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure.
-        legend : bool, default=True
-            Whether to draw a legend: beside the map in a figure with constrained layout, else inside.
+            Axes to draw on; by default those of a new figure. The legend is beside the map in a figure with constrained
+            layout, else inside.
 
         Returns
         -------
         display : ProjectionDisplay
             The display, with the artists as attributes.
         """
-        longest = max(12, *map(len, short_names(self.classes, LEGEND_LENGTH)))
-        beside = shared.legend_columns(len(self.classes) + 4) * (0.5 + 0.085 * longest) if legend else 0.0  # inches
+        self._names = short_names(self.classes, LEGEND_LENGTH)
+        beside = shared.legend_columns(len(self.classes) + 4) * (
+            0.5 + 0.085 * max(12, *map(len, self._names))
+        )  # inches
         self._set_axes(ax, (5.6 + beside, 5.2))
-        self._colours, self._markers = class_colours(len(self.classes)), class_markers(len(self.classes))
-        self._draw_regions(self.regions)
-        self._draw_samples()
-        self._draw_prototypes()
+        colours = class_colours(len(self.classes))
+        self._draw_regions(self.regions, colours)
+        self._draw_samples(colours)
+        self._draw_prototypes(colours)
+        self._explain_marks()
         self._label_axes()
         if not self.plane.exact:
             title = f"{percent(self.agreement)} of the samples lie in the region of their predicted class"
             self.ax_.set_title(title, size="small")
-        self.legend_ = shared.place_legend(self.ax_, self._handles()) if legend else None
+        self.legend_ = shared.place_legend(self.ax_)
         return self
 
     def _label_axes(self) -> None:
@@ -408,18 +397,22 @@ class ProjectionDisplay(Display):
             if not np.ptp(self.plane.points[:, side]) and not np.ptp(self.plane.prototypes[:, side]):
                 axis.set_ticks([])  # there is no such axis
 
-    def _draw_regions(self, grid: Regions) -> None:
+    def _draw_regions(self, grid: Regions, colours: list[str]) -> None:
         from matplotlib.colors import to_rgb
 
         # the intensity of a colour increases from the smallest certainty to the 95 % quantile
         low, high = grid.certainty.min(), np.quantile(grid.certainty, 0.95)
         intensity = np.clip((grid.certainty - low) / (high - low), 0, 1) if high > low else np.ones(grid.xx.shape)
-        colours = np.array([to_rgb(colour) for colour in self._colours])[grid.classes]
-        pixels = np.dstack((colours, 0.12 + 0.33 * intensity))
+        pixels = np.dstack((np.array([to_rgb(colour) for colour in colours])[grid.classes], 0.12 + 0.33 * intensity))
         extent = (*edges(grid.xx[0]), *edges(grid.yy[:, 0]))
         style: dict[str, Argument] = {"origin": "lower", "aspect": "auto", "zorder": 0, "interpolation": "nearest"}
-        self.regions_: AxesImage = self.ax_.imshow(pixels, extent=extent, **style)
-        self._draw_borders(grid)
+        self.regions_ = self.ax_.imshow(pixels, extent=extent, **style)
+        present, margin = np.unique(grid.classes), np.maximum(grid.margin, 1e-12)
+        style = {"levels": [0], "colors": "0.35", "linewidths": 0.8, "zorder": 1}
+        self.borders_ = [  # lines where the margin of a class over all others changes its sign
+            self.ax_.contour(grid.xx, grid.yy, np.where(grid.classes == index, margin, -margin), **style)
+            for index in (present if len(present) > 1 else [])
+        ]
         self.rejected_area_: QuadContourSet | None = None
         if grid.accepted is not None and not grid.accepted.all():
             style = {"levels": [0.5, 1.5], "colors": "none", "hatches": ["////"], "zorder": 1}
@@ -427,24 +420,16 @@ class ProjectionDisplay(Display):
             area.set(edgecolor="0.55", linewidth=0)
         self.ax_.set(xlim=(grid.xx.min(), grid.xx.max()), ylim=(grid.yy.min(), grid.yy.max()))
 
-    def _draw_borders(self, grid: Regions) -> None:
-        """Lines where the margin of a class over all others changes its sign."""
-        present, margin = np.unique(grid.classes), np.maximum(grid.margin, 1e-12)
-        style: dict[str, Argument] = {"levels": [0], "colors": "0.35", "linewidths": 0.8, "zorder": 1}
-        self.borders_: list[QuadContourSet] = [
-            self.ax_.contour(grid.xx, grid.yy, np.where(grid.classes == index, margin, -margin), **style)
-            for index in (present if len(present) > 1 else [])
-        ]
-
-    def _draw_samples(self) -> None:
+    def _draw_samples(self, colours: list[str]) -> None:
         points, classes = self.plane.points, np.asarray(self.sample_classes)
         accepted = np.ones(len(points), bool) if self.sample_accepted is None else np.asarray(self.sample_accepted)
         size, rasterized = float(np.clip(6000 / max(len(points), 1), 6, 28)), len(points) > MAX_VECTOR_SAMPLES
         self.samples_: list[PathCollection] = []
         self.rejected_samples_: list[PathCollection] = []
-        for index, (colour, marker) in enumerate(zip(self._colours, self._markers)):
-            style: dict[str, Argument] = {"s": size, "marker": marker, "edgecolors": mix(colour, "#000000", 0.35)}
-            style |= {"linewidths": 0.6, "zorder": 2, "rasterized": rasterized}
+        for index, (colour, marker) in enumerate(zip(colours, class_markers(len(colours)))):
+            style: dict[str, Argument] = {"marker": marker, "edgecolors": mix(colour, "#000000", 0.35)}
+            self.ax_.scatter([], [], color=colour, label=self._names[index], **style)  # for the legend
+            style |= {"s": size, "linewidths": 0.6, "zorder": 2, "rasterized": rasterized}
             for artists, chosen, face in (self.samples_, accepted, colour), (self.rejected_samples_, ~accepted, "none"):
                 x, y = points[(classes == index) & chosen].T
                 if len(x) or chosen is accepted:
@@ -457,35 +442,26 @@ class ProjectionDisplay(Display):
             style |= {"facecolors": "none", "edgecolors": "black", "rasterized": rasterized}
             self.errors_ = self.ax_.scatter(*points[errors].T, **style)
 
-    def _draw_prototypes(self) -> None:
+    def _draw_prototypes(self, colours: list[str]) -> None:
         classes = np.asarray(self.prototype_classes)
         size = float(np.clip(4000 / max(len(classes), 1), 40, 130))
         self.prototypes_: list[PathCollection] = []
-        for index, (colour, marker) in enumerate(zip(self._colours, self._markers)):
+        for index, (colour, marker) in enumerate(zip(colours, class_markers(len(colours)))):
             x, y = self.plane.prototypes[classes == index].T
             style: dict[str, Argument] = {"s": size, "marker": marker, "facecolors": colour, "zorder": 4}
             self.ax_.scatter(x, y, edgecolors="white", linewidths=3.5, **style)  # a white outline
             self.prototypes_.append(self.ax_.scatter(x, y, edgecolors="black", linewidths=1.5, **style))
 
-    def _handles(self) -> list[Artist]:
-        from matplotlib.lines import Line2D
-        from matplotlib.patches import Patch
-
-        def dot(label: str, **style: Argument) -> Artist:
-            return Line2D([], [], linestyle="none", label=label, **style)
-
-        handles = [
-            dot(name, marker=marker, color=colour, markeredgecolor=mix(colour, "#000000", 0.35))
-            for name, colour, marker in zip(short_names(self.classes, LEGEND_LENGTH), self._colours, self._markers)
-        ]
-        handles.append(dot("prototype", marker="o", markersize=9, color="0.8", mec="black", mew=1.5))
-        if self.errors_ is not None:
-            handles.append(dot("error", marker="o", markersize=9, color="none", mec="black", mew=1.1))
-        if self.rejected_samples_:
-            handles.append(dot("rejected sample", marker="o", color="none", mec="0.3"))
-        if self.rejected_area_ is not None:
-            handles.append(Patch(facecolor="none", edgecolor="0.55", hatch="////", label="area of rejection"))
-        return handles
+    def _explain_marks(self) -> None:
+        """Entries of the legend for what all classes have."""
+        for label, drawn, style in (
+            ("prototype", True, {"s": 80, "facecolors": "0.8", "linewidths": 1.5}),
+            ("error", self.errors_, {"s": 80, "facecolors": "none", "linewidths": 1.1}),
+            ("rejected sample", self.rejected_samples_, {"facecolors": "none", "edgecolors": "0.3"}),
+            ("area of rejection", self.rejected_area_, {"marker": "s", "s": 80, "hatch": "////", "edgecolors": "0.55"}),
+        ):
+            if drawn:
+                self.ax_.scatter([], [], label=label, **{"edgecolors": "black", "facecolors": "none"} | style)
 
     @classmethod
     def from_estimator(
@@ -528,7 +504,7 @@ class ProjectionDisplay(Display):
         """
         found = need_model(estimator, cls.__name__)
         classes = found.model.classes
-        names = given_or_own(cls.__name__, "class_names", class_names, classes)
+        names = names_of_classes(cls.__name__, class_names, classes)
         view = plane(estimator, X)
         predictions = predict_points(estimator, model_inputs(found, X))
         on_plane = predict_points(estimator, view.inverse(view.points))

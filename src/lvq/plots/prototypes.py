@@ -23,13 +23,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colorbar import Colorbar
     from matplotlib.image import AxesImage
-    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
 MAX_COLUMNS_WITH_TEXT = 14  # prototypes up to which a table has its values as text
 MAX_ROWS_WITH_TEXT = 60
-MAX_LABELLED_IMAGES, MAX_NAMED_IMAGES = 100, 20  # with the name of the class, and with that of the prototype
+MAX_NAMED_IMAGES = 20  # with the name of the prototype; more have that of the class
 MANY = 60  # ordered features that are drawn as lines
 
 
@@ -71,8 +70,8 @@ class PrototypeDisplay(style.Display):
         The scale of the colours.
     order_ : ndarray of int
         Indices of the features that are drawn, in the order in which they are drawn.
-    legend_ : matplotlib Legend or None
-        The legend.
+    legend_ : matplotlib Legend
+        The legend of the lines.
     ax_, figure_ : matplotlib Axes and Figure
         Where it is drawn.
 
@@ -99,9 +98,7 @@ class PrototypeDisplay(style.Display):
     relevances: ArrayLike | None = None
     title: str = ""
 
-    def plot(
-        self, ax: Axes | None = None, *, kind: str = "auto", max_features: int | None = 30, colorbar: bool = True
-    ) -> Self:
+    def plot(self, ax: Axes | None = None, *, kind: str = "auto", max_features: int | None = 30) -> Self:
         """Draw the prototypes.
 
         Parameters
@@ -113,18 +110,14 @@ class PrototypeDisplay(style.Display):
             row and column, or without names; lines where more than 60 features are numbered; else a table.
         max_features : int or None, default=30
             Number of rows of a table, the most important features first; None shows all, in their order.
-        colorbar : bool, default=True
-            Whether to draw the colour scale.
 
         Returns
         -------
         display : PrototypeDisplay
             The display, with the artists as attributes.
         """
-        self._check_kind(kind, ("auto", "table", "line", "image"))
-        self._check_max_features(max_features)
+        self._check(max_features, kind, ("auto", "table", "line", "image"))
         self.image_: AxesImage | None = None
-        self.legend_: Legend | None = None
         self.colorbar_: Colorbar | None = None
         self.texts_: list[Text] = []
         self.lines_: list[Line2D] = []
@@ -132,14 +125,12 @@ class PrototypeDisplay(style.Display):
         self.order_: NDArray[np.intp] = np.arange(values.shape[1])
         kind = self._kind() if kind == "auto" else kind
         if kind == "image":
-            self._draw_images(ax, values)
+            label = self._draw_images(ax, values)
         elif kind == "line":
-            self._draw_lines(ax, values)
+            label = self._draw_lines(ax, values)
         else:
-            self._draw_table(ax, values, max_features)
-        if colorbar and self.image_ is not None:
-            unit = "standard deviations" if self.differences is None else "the units of the model"
-            label = f"Difference from the mean prototype,\nin {unit}" if kind == "table" else "Value of the feature"
+            label = self._draw_table(ax, values, max_features)
+        if self.image_ is not None:
             self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, label=label)
         self.ax_.set_title(self.title, size="small")
         return self
@@ -147,17 +138,15 @@ class PrototypeDisplay(style.Display):
     def _kind(self) -> str:
         if arrays.pixel_places(self.feature_names) is not None:
             return "image"
-        return (
-            "line"
-            if len(self.feature_names) > MANY and arrays.ordered_axis(self.feature_names) is not None
-            else "table"
-        )
+        many = len(self.feature_names) > MANY
+        return "line" if many and arrays.ordered_axis(self.feature_names) is not None else "table"
 
     # -- table ---------------------------------------------------------------------------------------------------------
 
-    def _draw_table(self, ax: Axes | None, values: Floats, max_features: int | None) -> None:
-        """A table of values, coloured by their differences from the mean."""
+    def _draw_table(self, ax: Axes | None, values: Floats, max_features: int | None) -> str:
+        """A table of values, coloured by their differences from the mean; gives the label of the colours."""
         used = np.flatnonzero(~np.isnan(values).all(axis=0))
+        unit = "standard deviations" if self.differences is None else "the units of the model"
         differences = standardised(values) if self.differences is None else np.asarray(self.differences)
         self.order_ = used
         if max_features is not None and len(used) > max_features:
@@ -168,22 +157,18 @@ class PrototypeDisplay(style.Display):
         width = float(np.clip(3.4 + inches * min(len(values), MAX_COLUMNS_WITH_TEXT), 5.6, 13))
         self._set_axes(ax, (width, float(np.clip(0.27 * len(self.order_) + 1.6, 3, 16))))
         shown = differences[:, self.order_].T
-        limit = float(np.nanmax(np.abs(shown))) or 1.0
-        self.image_ = self.ax_.imshow(
-            shown, cmap=style.DIVERGING, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest"
-        )
+        self.image_ = style.heat_map(self.ax_, shown, "auto")
         if len(values) <= MAX_COLUMNS_WITH_TEXT and len(self.order_) <= MAX_ROWS_WITH_TEXT:
-            self._write(texts, np.abs(shown) > 0.65 * limit)
+            self._write(texts, np.abs(shown) > 0.65 * np.nanmax(np.abs(shown)))
         self._label_table(len(used))
+        return f"Difference from the mean prototype,\nin {unit}"
 
     def _write(self, texts: list[list[str]], dark: NDArray[np.bool_]) -> None:
         """The values in their cells, white where these are dark."""
         size = style.font_size(self.ax_.yaxis, len(self.order_), 8)
         for (row, column), is_dark in np.ndenumerate(dark):
-            colour = "white" if is_dark else "black"
-            self.texts_.append(
-                self.ax_.text(column, row, texts[column][row], ha="center", va="center", size=size, color=colour)
-            )
+            look: dict[str, Argument] = {"ha": "center", "va": "center", "color": "white" if is_dark else "black"}
+            self.texts_.append(self.ax_.text(column, row, texts[column][row], size=size, **look))
 
     def _label_table(self, n_used: int) -> None:
         style.name_ticks(self.ax_.yaxis, [self.feature_names[int(k)] for k in self.order_], limit=MAX_ROWS_WITH_TEXT)
@@ -198,26 +183,28 @@ class PrototypeDisplay(style.Display):
 
     # -- lines and images ----------------------------------------------------------------------------------------------
 
-    def _draw_lines(self, ax: Axes | None, values: Floats) -> None:
+    def _draw_lines(self, ax: Axes | None, values: Floats) -> str:
         """A line over the features for each prototype, in the colour of its class."""
         self._set_axes(ax, (7.8, 4.6))
         colours, names = style.class_colours(len(self.classes)), short_names(self.classes, 24)
         for place, (row, index) in enumerate(zip(values, self.prototype_classes)):
             label = None if index in self.prototype_classes[:place] else names[index]
             self.lines_ += self.ax_.plot(self.order_, row, color=colours[index], linewidth=1.4, label=label)
-        style.name_ticks(self.ax_.xaxis, self.feature_names, limit=15, rotation=40)
-        ordered = arrays.ordered_axis(self.feature_names)
-        self.ax_.set(
-            xlabel="Feature" if ordered is None else style.short_name(ordered.title, 50),
-            ylabel="Value of the prototype",
-        )
+        style.curve_axes(self.ax_, self.feature_names)
+        self.ax_.set_ylabel("Value of the prototype")
         self.ax_.margins(x=0.01)
-        self.ax_.grid(alpha=0.3)
         self.legend_ = style.place_legend(self.ax_)
+        return ""
 
-    def _draw_images(self, ax: Axes | None, values: Floats) -> None:
-        """An image of each prototype, class by class."""
-        grid = image_grid(self._pixels(values), self.prototype_classes)
+    def _draw_images(self, ax: Axes | None, values: Floats) -> str:
+        """An image of each prototype, class by class; gives the label of the colours."""
+        places = arrays.pixel_places(self.feature_names)
+        if places is None:
+            raise ValueError(
+                "kind='image' of PrototypeDisplay needs features that are the pixels of a square image, got "
+                f"{list(self.feature_names)[:3]}; use kind='table'."
+            )
+        grid = image_grid(places.whole(values, np.nan), self.prototype_classes)
         tile = float(np.clip(10 / grid.columns, 0.45, 1.3))  # inches
         high, wide = grid.pixels.shape
         width = tile * grid.columns
@@ -227,18 +214,9 @@ class PrototypeDisplay(style.Display):
         by_class = [self.classes[index] for index in self.prototype_classes]
         names = self.prototype_names if len(values) <= MAX_NAMED_IMAGES else by_class
         for name, place in zip(short_names(names, max(6, int(12 * tile))), grid.labels):
-            if len(grid.labels) <= MAX_LABELLED_IMAGES:
-                fit = max(4, min(9.0, 72 * tile / (0.62 * len(name) + 1)))  # font size at which the name fits
-                self.texts_.append(self.ax_.text(*place, name, ha="center", va="center", size=fit))
-
-    def _pixels(self, values: Floats) -> Floats:
-        """Square images, one a row."""
-        places, count = arrays.pixel_places(self.feature_names), values.shape[1]
-        if places is None and isqrt(count) ** 2 != count:
-            raise ValueError(
-                f"kind='image' of PrototypeDisplay needs features that fill a square, got {count}; use kind='table'."
-            )
-        return values if places is None else places.whole(values, np.nan)
+            fit = max(4, min(9.0, 72 * tile / (0.62 * len(name) + 1)))  # font size at which the name fits
+            self.texts_.append(self.ax_.text(*place, name, ha="center", va="center", size=fit))
+        return "Value of the feature"
 
     @classmethod
     def from_estimator(
@@ -246,7 +224,6 @@ class PrototypeDisplay(style.Display):
         estimator: BaseEstimator,
         *,
         class_names: Sequence[str] | Names | None = None,
-        feature_names: Sequence[str] | Names | None = None,
         exemplars: Exemplars | None = None,
         ax: Axes | None = None,
         **plot_kwargs: Argument,
@@ -264,8 +241,6 @@ class PrototypeDisplay(style.Display):
             `RejectClassifier`.
         class_names : sequence of str, optional
             Names of the classes, in the order of ``classes_``; by default the classes themselves.
-        feature_names : sequence of str, optional
-            Names of the features; by default those that the estimator was fitted with.
         exemplars : Exemplars, optional
             From `lvq.exemplars`: the names of the nearest samples are shown beside that of each prototype. Where
             samples are patients, such a figure names them.
@@ -281,14 +256,12 @@ class PrototypeDisplay(style.Display):
         """
         found = need_model(estimator, cls.__name__)
         steps = steps_without_inverse(found)
-        classes = arrays.given_or_own(cls.__name__, "class_names", class_names, found.model.classes)
-        own = arrays.feature_names(estimator, original=not steps)
-        shown = arrays.given_or_own(cls.__name__, "feature_names", feature_names, own).tolist()
+        classes = arrays.names_of_classes(cls.__name__, class_names, found.model.classes)
         names = arrays.prototype_names(estimator, classes).tolist()
         if exemplars is not None:
             names = [f"{name}: {', '.join(map(str, rows))}" for name, rows in zip(names, exemplars.names)]
         display = cls(
-            feature_names=shown,
+            feature_names=arrays.feature_names(estimator, original=not steps).tolist(),
             prototype_names=names,
             prototype_classes=found.model.labels,
             classes=classes,

@@ -13,11 +13,11 @@ from sklearn.base import BaseEstimator
 from lvq.estimators.find_model import need_model
 from lvq.inspection.columns import steps_without_inverse
 from lvq.inspection.importance import VariableImportances
-from lvq.inspection.steps import Floats, Names
+from lvq.inspection.steps import Floats
 from lvq.model.metrics import Euclidean
 from lvq.plots import arrays
-from lvq.plots.arrays import Values, ordered_axis, relevance_profile
-from lvq.plots.style import COLOURS, Display, after, name_ticks, percent, show_percent
+from lvq.plots.arrays import Values, relevance_profile
+from lvq.plots.style import COLOURS, Display, after, bar_axes, curve_axes, percent, show_percent
 from lvq.typing import Argument
 
 if TYPE_CHECKING:
@@ -100,8 +100,7 @@ class RelevanceDisplay(Display):
         display : RelevanceDisplay
             The display, with the artists as attributes.
         """
-        self._check_kind(kind, ("bar", "line"))
-        self._check_max_features(max_features)
+        self._check(max_features, kind, ("bar", "line"))
         relevances = np.asarray(self.relevances)
         self.order_: NDArray[np.intp] = np.argsort(-relevances, kind="stable")[:max_features]
         self.bars_: BarContainer | None = None
@@ -124,6 +123,7 @@ class RelevanceDisplay(Display):
         what = "importance" if self.values == "importance" else "weight"
         return f"{len(self.order_)} of {len(relevances)} features; total {what} of the others: {rest}"
 
+    @property
     def _interval_label(self) -> str:
         return "interval" if self.confidence is None else f"{100 * self.confidence:g} % interval"
 
@@ -138,29 +138,26 @@ class RelevanceDisplay(Display):
             low, high = np.asarray(self.intervals)[:, self.order_]
             style: dict[str, Argument] = {"fmt": "none", "ecolor": "black", "elinewidth": 1.2, "capsize": 3}
             lengths = np.maximum([shown - low, high - shown], 0)
-            self.errorbar_ = self.ax_.errorbar(shown, places, xerr=lengths, label=self._interval_label(), **style)
-        name_ticks(self.ax_.yaxis, [self.feature_names[int(k)] for k in self.order_], limit=60)
-        self.ax_.set(xlabel=AXES[self.values], ylim=(len(places) - 0.5, -0.5))
+            self.errorbar_ = self.ax_.errorbar(shown, places, xerr=lengths, label=self._interval_label, **style)
+        bar_axes(self.ax_, [self.feature_names[int(k)] for k in self.order_])
+        self.ax_.set_xlabel(AXES[self.values])
         self.ax_.set_xlim(left=0)
         self.ax_.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
         show_percent(self.ax_.xaxis)
-        self.ax_.grid(axis="x", alpha=0.3)
-        self.ax_.set_axisbelow(True)
 
     def _draw_line(self, ax: Axes | None, relevances: Floats) -> None:
         """A line over all features, with intervals."""
         self._set_axes(ax, (7.2, 4.0))
-        places, ordered = np.arange(len(relevances)), ordered_axis(self.feature_names)
+        places = np.arange(len(relevances))
         (self.line_,) = self.ax_.plot(places, relevances, color=COLOURS[0], lw=1.4)
         if self.intervals is not None:
             low, high = np.asarray(self.intervals)
             style: dict[str, Argument] = {"color": COLOURS[0], "alpha": 0.25, "lw": 0}
-            self.errorbar_ = self.ax_.fill_between(places, low, high, label=self._interval_label(), **style)
-        name_ticks(self.ax_.xaxis, self.feature_names, limit=15, rotation=40)
-        self.ax_.set(xlabel="Feature" if ordered is None else ordered.title, ylabel=AXES[self.values])
+            self.errorbar_ = self.ax_.fill_between(places, low, high, label=self._interval_label, **style)
+        curve_axes(self.ax_, self.feature_names)
+        self.ax_.set_ylabel(AXES[self.values])
         self.ax_.set_ylim(bottom=0)
         show_percent(self.ax_.yaxis)
-        self.ax_.grid(alpha=0.3)
 
     @classmethod
     def from_estimator(
@@ -168,7 +165,6 @@ class RelevanceDisplay(Display):
         estimator: BaseEstimator,
         *,
         values: Values | None = None,
-        feature_names: Sequence[str] | Names | None = None,
         ax: Axes | None = None,
         **plot_kwargs: Argument,
     ) -> Self:
@@ -186,8 +182,6 @@ class RelevanceDisplay(Display):
         values : {"importance", "lambda"}, optional
             "importance" for `feature_importances_`, "lambda" for `relevances_` or the diagonal of Lambda divided by
             its sum, which is arbitrary for correlated features. None is "importance" where the model has it.
-        feature_names : sequence of str, optional
-            Names of the features; by default those that the estimator was fitted with.
         ax : matplotlib Axes, optional
             Axes to draw on; by default those of a new figure.
         **plot_kwargs : dict
@@ -204,9 +198,7 @@ class RelevanceDisplay(Display):
         title = after(steps_without_inverse(found))
         if shown == "lambda" and isinstance(found.model.metric, Euclidean):
             title = "Euclidean metric: all features have the same weight"
-        names = arrays.given_or_own(
-            cls.__name__, "feature_names", feature_names, arrays.feature_names(estimator)
-        ).tolist()
+        names = arrays.feature_names(estimator).tolist()
         return cls(relevances=relevances, feature_names=names, values=shown, title=title).plot(ax=ax, **plot_kwargs)
 
     @classmethod

@@ -11,28 +11,21 @@ from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from lvq.plots.arrays import ordered_axis
 from lvq.typing import Argument, Labels
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import XAxis, YAxis
     from matplotlib.figure import Figure, SubFigure
+    from matplotlib.image import AxesImage
     from matplotlib.legend import Legend
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#666666")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
-MIXTURES = (
-    ("#000000", 0.0),
-    ("#FFFFFF", 0.5),
-    ("#000000", 0.4),
-    ("#FFFFFF", 0.75),
-    ("#000000", 0.6),
-    ("#FFFFFF", 0.3),
-    ("#000000", 0.2),
-)
-DIVERGING = "RdBu_r"
+MIXTURES = (0.0, -0.5, 0.4, -0.75, 0.6, -0.3, 0.2)  # with black, or with white where negative; one for eight classes
 NAME_LENGTH = 30  # characters of a name that are shown
 
 
@@ -56,15 +49,12 @@ class Display:
         self.ax_ = plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
         self.figure_ = self.ax_.figure
 
-    def _check_kind(self, kind: str, kinds: Sequence[str]) -> None:
+    def _check(self, max_features: int | None, kind: str = "", kinds: Sequence[str] = ("",)) -> None:
+        name = type(self).__name__
         if kind not in kinds:
-            raise ValueError(f"kind of {type(self).__name__}.plot must be one of {', '.join(kinds)}, got {kind!r}.")
-
-    def _check_max_features(self, max_features: int | None) -> None:
+            raise ValueError(f"kind of {name}.plot must be one of {', '.join(kinds)}, got {kind!r}.")
         if max_features is not None and max_features < 1:
-            raise ValueError(
-                f"max_features of {type(self).__name__}.plot must be 1 or more, or None, got {max_features!r}."
-            )
+            raise ValueError(f"max_features of {name}.plot must be 1 or more, or None, got {max_features!r}.")
 
 
 # -- colours and markers -----------------------------------------------------------------------------------------------
@@ -92,7 +82,8 @@ def class_colours(count: int) -> list[str]:
     >>> len(set(class_colours(50)))
     50
     """
-    return [mix(COLOURS[k % 8], *MIXTURES[k // 8 % len(MIXTURES)]) for k in range(count)]
+    fractions = [MIXTURES[k // 8 % len(MIXTURES)] for k in range(count)]
+    return [mix(COLOURS[k % 8], "#FFFFFF" if f < 0 else "#000000", abs(f)) for k, f in enumerate(fractions)]
 
 
 def class_markers(count: int) -> list[str]:
@@ -166,7 +157,35 @@ def short_number(value: float) -> str:
     return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
 
 
-# -- legends and ticks -------------------------------------------------------------------------------------------------
+# -- axes, legends and ticks -------------------------------------------------------------------------------------------
+
+
+def bar_axes(ax: Axes, names: Sequence[str]) -> None:
+    """Axes of horizontal bars with names, the first on top."""
+    name_ticks(ax.yaxis, names, limit=60)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.grid(axis="x", alpha=0.3)
+    ax.set_axisbelow(True)
+
+
+def curve_axes(ax: Axes, names: Sequence[str]) -> None:
+    """Axes of curves over features."""
+    name_ticks(ax.xaxis, names, limit=15, rotation=40)
+    ax.set_xlabel(feature_label(names, "Feature"))
+    ax.grid(alpha=0.3)
+
+
+def feature_label(names: Sequence[str], otherwise: str) -> str:
+    """What the numbers of ordered features are, such as "nm"."""
+    ordered = ordered_axis(names)
+    return otherwise if ordered is None else short_name(ordered.title, 50)
+
+
+def heat_map(ax: Axes, values: np.ndarray, aspect: str) -> AxesImage:
+    """Values in colours, white at 0."""
+    limit = float(np.nanmax(np.abs(values))) or 1.0
+    style: dict[str, Argument] = {"cmap": "RdBu_r", "interpolation": "nearest", "aspect": aspect}
+    return ax.imshow(values, vmin=-limit, vmax=limit, **style)
 
 
 def show_percent(axis: XAxis | YAxis) -> None:
@@ -181,17 +200,14 @@ def legend_columns(count: int) -> int:
     return 1 + (count - 1) // 18
 
 
-def place_legend(ax: Axes, handles: Sequence[Artist] | None = None) -> Legend | None:
-    """A legend beside the axes in a figure with constrained layout, else inside of the axes; None if empty."""
+def place_legend(ax: Axes) -> Legend:
+    """A legend beside the axes in a figure with constrained layout, else inside of the axes."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
-    if not handles:
-        return None
-    columns = legend_columns(len(handles))
+    columns = legend_columns(len(ax.get_legend_handles_labels()[0]))
     if isinstance(ax.figure.get_layout_engine(), ConstrainedLayoutEngine):
-        return ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1), ncols=columns, borderaxespad=0)
-    return ax.legend(handles=handles, loc="best", ncols=columns, fontsize="small")
+        return ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), ncols=columns, borderaxespad=0)
+    return ax.legend(loc="best", ncols=columns, fontsize="small")
 
 
 def font_size(axis: XAxis | YAxis, count: int, largest: float | str) -> float:

@@ -13,11 +13,10 @@ from lvq.rejection.curves import (
     coverage_scorer,
 )
 from lvq.rejection.guarantee import GuaranteeError
-from lvq.rejection.scores import Combination, certainty
+from lvq.rejection.scores import certainty
 from lvq.rejection.thresholds import local_thresholds
 
 __all__ = [
-    "Combination",
     "CostClassifier",
     "GuaranteeError",
     "RejectClassifier",

@@ -2,7 +2,7 @@
 
 Rules:
 - thresholds are fitted on samples the predicting model was not trained on: given (prefit), held out, or cross-fitted;
-- for a guarantee, path and outlier limits are fixed before the testing samples are used, and these are drawn at random
+- for a guarantee, measure and path are fixed before the testing samples are used, and these are drawn at random
   (not by class), because the exact test needs independent samples. With groups whole groups are drawn, and one row of
   each is tested;
 - calibration counts samples: weights go to the estimator's `fit`, and a sample of weight 0 is not used at all.
@@ -11,7 +11,6 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,10 +19,10 @@ from sklearn.model_selection import StratifiedGroupKFold, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params
 
-from lvq.rejection.coverage import coverage_point, outlier_limits
-from lvq.rejection.guarantee import Guarantee, GuaranteeError, certify, too_few
-from lvq.rejection.path import CellThresholds, OperatingPoint, ThresholdPath
-from lvq.rejection.scores import Combination, NoneOfThese, Predictions, cells_of, certainty_of, mean_measure
+from lvq.rejection.coverage import coverage_point
+from lvq.rejection.guarantee import Guarantee, certify, too_few
+from lvq.rejection.path import OperatingPoint, ThresholdPath
+from lvq.rejection.scores import Measure, NoneOfThese, Predictions, cells_of, certainty_of, mean_measure
 from lvq.rejection.thresholds import in_steps, local_thresholds, step_of
 from lvq.rejection.validation import BoolArray, FloatArray, IntArray, check_certainty
 from lvq.typing import Argument, CrossValidation, Fold, Labels, MatrixLike
@@ -109,53 +108,47 @@ def check_enough(guarantees: Sequence[Guarantee], units: int, given: int) -> Non
 
 
 class Scored(NamedTuple):
-    """Samples as predicted: certainty, outlier measure, whether correct, cell, predicted class."""
+    """Samples as predicted: certainty, whether correct, cell, predicted class."""
 
     certainty: FloatArray
-    typicality: FloatArray
     correct: BoolArray
     cell: Labels
     predicted: Labels
 
     def take(self, rows: IntArray | BoolArray) -> Scored:
         """Some of them."""
-        certainty, typicality, correct, cell, predicted = self
-        return Scored(certainty[rows], typicality[rows], correct[rows], cell[rows], predicted[rows])
+        return Scored(*(column[rows] for column in self))
 
 
-def score(predictions: Predictions, measure: Combination, y: Labels) -> Scored:
+def score(predictions: Predictions, measure: Measure, y: Labels) -> Scored:
     """What a fitted estimator predicts for samples of the classes y, and how certain the predictions are."""
-    certainty = check_certainty(certainty_of(predictions, measure.ambiguity))
-    typicality = certainty
-    if measure.outlier is not None:
-        typicality = check_certainty(certainty_of(predictions, measure.outlier), "outlier measure of RejectClassifier")
-    correct = np.asarray(predictions.predicted == y)
-    return Scored(certainty, typicality, correct, cells_of(predictions), predictions.predicted)
+    certainty = check_certainty(certainty_of(predictions, measure))
+    return Scored(certainty, np.asarray(predictions.predicted == y), cells_of(predictions), predictions.predicted)
 
 
-def calibrated(measure: Combination, estimator: BaseEstimator, data: Data, outliers: MatrixLike | None) -> Combination:
+def calibrated(measure: Measure, estimator: BaseEstimator, data: Data, outliers: MatrixLike | None) -> Measure:
     """The measure with what it takes from calibration samples and from outliers."""
-    if measure.ambiguity != "combined":
+    if measure != "combined":
         return measure
     foreign = None if outliers is None else Predictions(estimator, outliers)
-    return replace(measure, ambiguity=NoneOfThese.calibrated(Predictions(estimator, data.X), data.y, foreign))
+    return NoneOfThese.calibrated(Predictions(estimator, data.X), data.y, foreign)
 
 
 def cross_fitted(
     estimator: BaseEstimator,
     given: BaseEstimator,
     cv: Folds,
-    measure: Combination,
+    measure: Measure,
     data: Data,
     outliers: MatrixLike | None = None,
-) -> tuple[Scored, Combination]:
+) -> tuple[Scored, Measure]:
     """Every sample with weight as predicted by a model that was not trained on it; `given` is fitted in each fold.
 
     Certainties are those of the predicting `estimator` by `on_scale`, and so are cells: its nearest prototype of the
     class that was predicted. The second result is the measure of the predicting estimator.
     """
     predictions, parts, numbers = Predictions(estimator, data.X), list[Scored](), np.arange(len(data.y))
-    folds, measures = list[tuple[IntArray, IntArray, Predictions]](), list[Combination]()
+    folds, measures = list[tuple[IntArray, IntArray, Predictions]](), list[Measure]()
     for train, test, *fitted in _folds(cv, data):
         train, test = numbers[train], numbers[test][data.weighted[test]]
         made = fitted[0] if fitted else data.take(train).trained(given)
@@ -167,10 +160,7 @@ def cross_fitted(
     for (train, test, of_all), of_fold in zip(folds, measures):
         everyone = score(of_all, of_fold, data.y)
         found, training = everyone.take(test), everyone.take(train)
-        found = found._replace(
-            certainty=on_scale(found.certainty, training.certainty, final.certainty),
-            typicality=on_scale(found.typicality, training.typicality, final.typicality),
-        )
+        found = found._replace(certainty=on_scale(found.certainty, training.certainty, final.certainty))
         if predictions.found is not None:
             found = found._replace(cell=predictions.winner_for(found.predicted, test))
         parts.append(found)
@@ -211,13 +201,11 @@ def _folds(cv: Folds, data: Data) -> Iterable[Fold] | Iterable[FittedFold]:
 # -- the thresholds ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Thresholds:
-    """The path, the operating point, limits for outliers, and notes."""
+class Thresholds(NamedTuple):
+    """The path, the operating point, and notes."""
 
     path: ThresholdPath
     point: OperatingPoint
-    outlier_limits: CellThresholds | None
     notes: tuple[str, ...]
 
 
@@ -225,33 +213,22 @@ def fit_thresholds(
     method: str,
     target: tuple[str, float],
     guarantees: Sequence[Guarantee],
-    measure: Combination,
     fitting: Scored,
     testing: Scored | None,
 ) -> Thresholds:
-    """Path, operating point and limits for outliers; `target` is not used where there are guarantees."""
-    limits, n_all = None, len(fitting.correct)
-    if measure.outlier is not None:
-        # from the fitting samples alone: a rule that depends on the testing samples would make the tests invalid
-        limits = outlier_limits(fitting.typicality, fitting.cell, measure.outlier_fraction, MIN_CELL_SIZE)
-        fitting = fitting.take(limits.accept(fitting.typicality, fitting.cell))
+    """Path and operating point; `target` is not used where there are guarantees."""
     step = step_of(fitting.certainty)
     samples = in_steps(fitting.certainty, step), fitting.correct, fitting.cell
     path = local_thresholds(*samples, method=method, min_cell_size=MIN_CELL_SIZE).extend(*samples).lowered(step / 2)
     notes = () if method == "global" else _small_cells(fitting.cell)
-    if testing is not None:
-        inside = testing if limits is None else testing.take(limits.accept(testing.typicality, testing.cell))
-        if not len(inside.correct):
-            raise GuaranteeError(f"{guarantees[0]} has no testing sample that is not an outlier.", "too_few_samples")
-        point, more = certify(path, inside.certainty, inside.correct, inside.cell, guarantees)
-        return Thresholds(path, point, limits, notes + more)
     name, value = target
-    if name == "min_coverage":
-        # each limit in use rejects about one new sample more, as every threshold does
-        outliers = 0.0 if limits is None else n_all - len(fitting.correct) + len(limits.cells) + 1.0
-        chosen, more = coverage_point(path, samples, value, step=step, outliers=outliers)
-        return Thresholds(path, chosen, limits, notes + more)
-    return Thresholds(path, path.pick(**{name: value}), limits, notes)
+    if testing is not None:
+        point, more = certify(path, testing.certainty, testing.correct, testing.cell, guarantees)
+    elif name == "min_coverage":
+        point, more = coverage_point(path, samples, value, step=step)
+    else:
+        point, more = path.pick(**{name: value}), ()
+    return Thresholds(path, point, notes + more)
 
 
 def _small_cells(cell: Labels) -> tuple[str, ...]:

@@ -45,16 +45,17 @@ from lvq.rejection.calibration import (
     score,
 )
 from lvq.rejection.guarantee import Guarantee
-from lvq.rejection.path import CellThresholds, OperatingPoint, ThresholdPath
+from lvq.rejection.path import OperatingPoint, ThresholdPath
 from lvq.rejection.scores import (
     MEASURES,
-    Combination,
+    Measure,
     Predictions,
     SampleFunction,
-    as_combination,
+    auto_measure,
     cell_kind,
     cells_of,
     certainty_of,
+    predicted_classes,
     reason_of,
 )
 from lvq.rejection.thresholds import METHODS
@@ -86,12 +87,12 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : classifier
         A model of this library, a Pipeline that ends in one, or any scikit-learn classifier.
-    measure : str, Combination or callable, default="auto"
+    measure : str or callable, default="auto"
         The measure of certainty: "relsim", "boundary", "radius", "distance", "probability", "margin", or a function of
-        (estimator, X). "auto" is "probability" for models with a steepness `xi` (LVQClassifier, MCE, LOGM) and for
-        other classifiers, "relsim" for the other models of this library, and "combined" where `fit` gets `outliers`.
-        "combined" adds "none of these" to the classes, for models of this library. A `Combination` has thresholds of
-        their own for outliers. See `lvq.rejection.scores`.
+        (estimator, X). "combined" adds "none of these" to the classes, for models of this library. "auto" is "combined"
+        with ``metric="cosine"`` and where `fit` gets `outliers`; otherwise "probability" for models with a steepness
+        `xi` (LVQClassifier, MCE, LOGM) and for other classifiers, "relsim" for the other models of this library. See
+        `lvq.rejection.scores`.
     thresholds : {"global", "optimal", "greedy"}, default="global"
         One threshold for all samples; or one for each winning prototype of a model of this library, for each predicted
         class of other classifiers, by an optimal search or by the greedy one of Fischer et al. Local thresholds need
@@ -126,17 +127,18 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         The fitted estimator that predicts.
     classes_ : ndarray of shape (n_classes,)
         Its classes.
-    measure_ : Combination
+    calibrated_classes_ : ndarray
+        The classes that it could predict in calibration. Where they change, as by `add_class` or `partial_fit`,
+        predictions raise an error until the thresholds are calibrated again.
+    measure_ : str, callable or NoneOfThese
         The measure of certainty that the thresholds belong to, with "auto" replaced by what it means here, and
         "combined" by a `NoneOfThese` with its distance.
     cells_ : {"prototype", "class"}
         What has a threshold of its own, unless one is used for all.
     point_ : OperatingPoint or CertifiedPoint
-        The thresholds, and their counts on the calibration (or testing) samples that are no outliers.
+        The thresholds, and their counts on the calibration (or testing) samples.
     path_ : ThresholdPath
         All operating points, with their counts on the samples they were fitted on.
-    outlier_limits_ : CellThresholds or None
-        The lowest outlier measure of an accepted sample, where `measure` is a combination.
     notes_ : tuple of str
         What is not as requested, and what the thresholds or the guarantee are about where it is not obvious.
     n_features_in_ : int
@@ -164,7 +166,7 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "estimator": [HasMethods(["fit", "predict"])],
-        "measure": [StrOptions({"auto", *MEASURES, "combined"}), Combination, callable],
+        "measure": [StrOptions({"auto", *MEASURES, "combined"}), callable],
         "thresholds": [StrOptions(set(METHODS))],
         **{name: [Interval(Real, 0, 1, closed="both"), None] for name in TARGETS[:3]},
         "max_error": [Interval(Real, 0, 1, closed="neither"), "array-like", None],
@@ -180,18 +182,18 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     }
 
     estimator_: BaseEstimator
-    measure_: Combination
+    measure_: Measure
+    calibrated_classes_: Labels
     cells_: str
     path_: ThresholdPath
     point_: OperatingPoint
-    outlier_limits_: CellThresholds | None
     notes_: tuple[str, ...]
 
     def __init__(
         self,
         estimator: BaseEstimator,
         *,
-        measure: str | SampleFunction | Combination = "auto",
+        measure: str | SampleFunction = "auto",
         thresholds: str = "global",
         min_coverage: float | None = None,
         min_accuracy: float | None = None,
@@ -240,10 +242,11 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             for groups: a randomly chosen row of a new group. They are also given to an estimator whose `fit` has
             `groups`.
         outliers : array-like of shape (n_outliers, n_features), optional
-            Inputs of no class, for ``measure="combined"``: they place "none of these" and train nothing. Without them
-            it is farther away than 95 % of the calibration samples are from their prototypes. The target still chooses
-            what is accepted, and `max_error` is about samples like those of calibration: nothing is guaranteed for
-            inputs of no class. `accept` of others of them shows how many pass.
+            Inputs of no class, for ``measure="combined"``: they place "none of these" and train nothing. It is where
+            most of them are found, as far as mistakes are found nearly as well. Without them it is farther away than
+            99 % of the calibration samples are from their prototypes, 95 % of samples of one length. The target still
+            chooses how many are accepted, and `max_error` is about samples like those of calibration: nothing is
+            guaranteed for inputs of no class. `accept` of others of them shows how many pass.
         **fit_params : dict
             For the estimator's `fit`; arrays with an entry per sample are split as the samples are.
 
@@ -257,9 +260,13 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             self._check_target()
             data = self._checked(X, y, sample_weight, groups, fit_params)
             estimator, measure, found = self._calibrated(data, outliers, check_random_state(self.random_state))
-            fitted = {f"{name}_": value for name, value in vars(found).items()}
-            cells = cell_kind(Predictions(estimator, None))
-            fitted |= {"estimator_": estimator, "measure_": measure, "cells_": cells}
+            fitted = {f"{name}_": value for name, value in found._asdict().items()}
+            fitted |= {
+                "estimator_": estimator,
+                "measure_": measure,
+                "calibrated_classes_": predicted_classes(estimator),
+            }
+            fitted["cells_"] = cell_kind(Predictions(estimator, None))
             names = ("n_features_in_", "feature_names_in_")
             fitted |= {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
             kept = {name: value for name, value in vars(self).items() if name not in (*fitted, *names)}
@@ -311,10 +318,10 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _calibrated(
         self, data: Data, outliers: MatrixLike | None, rng: np.random.RandomState
-    ) -> tuple[BaseEstimator, Combination, Thresholds]:
+    ) -> tuple[BaseEstimator, Measure, Thresholds]:
         """The predicting estimator, its measure of certainty, and its thresholds."""
         estimator, held_out = self._trained(data, rng)
-        measure = self._measure(outliers).resolved(Predictions(estimator, None))
+        measure = self._measure(Predictions(estimator, None), outliers)
         testing, guarantees = None, list[Guarantee]()
         if held_out is None:
             fitting, measure = cross_fitted(estimator, self.estimator, self.cv, measure, data, outliers)
@@ -330,18 +337,19 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             guarantees = self._guarantees(len(for_tests), data)
         target = next((name for name in TARGETS[:3] if getattr(self, name) is not None), None)
         wanted = ("min_coverage", 0.9) if target is None else (target, getattr(self, target))
-        return estimator, measure, fit_thresholds(self.thresholds, wanted, guarantees, measure, fitting, testing)
+        return estimator, measure, fit_thresholds(self.thresholds, wanted, guarantees, fitting, testing)
 
-    def _measure(self, outliers: MatrixLike | None) -> Combination:
-        """The measure to calibrate; with outliers "auto" is "combined"."""
-        if outliers is None:
-            return as_combination(self.measure)
-        if not isinstance(self.measure, str) or self.measure not in ("auto", "combined"):
+    def _measure(self, predictions: Predictions, outliers: MatrixLike | None) -> Measure:
+        """The measure to calibrate."""
+        if outliers is not None and self.measure not in ("auto", "combined"):
             raise ValueError(
                 f"outliers of RejectClassifier.fit need measure='combined' or 'auto', got {self.measure!r}, which "
                 "takes nothing from them."
             )
-        return as_combination("combined")
+        if self.measure != "auto":
+            return self.measure
+        on_sphere = predictions.found is not None and predictions.model.unit_length
+        return "combined" if on_sphere or outliers is not None else auto_measure(predictions)
 
     def _trained(self, data: Data, rng: np.random.RandomState) -> tuple[BaseEstimator, Data | None]:
         """The predicting estimator, and the samples for calibration that it was not trained on; None with folds."""
@@ -412,7 +420,7 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
             Classes.
         """
-        check_is_fitted(self)
+        self._check_calibrated()
         return self.estimator_.predict(X)
 
     @available_if(_estimator_has("predict_proba"))
@@ -428,7 +436,7 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
         """
-        check_is_fitted(self)
+        self._check_calibrated()
         return self.estimator_.predict_proba(X)
 
     @available_if(_estimator_has("decision_function"))
@@ -444,7 +452,7 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        check_is_fitted(self)
+        self._check_calibrated()
         return self.estimator_.decision_function(X)
 
     @property
@@ -482,9 +490,9 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         reason : str ndarray of shape (n_samples,)
-            "" for an accepted sample; "ambiguous" or "outlier" for one whose certainty is too low (of both "outlier";
-            by "combined" where "none of these" is nearer than any second class); "unseen cell" for one in a cell
-            without calibration samples, where thresholds are local.
+            "" for an accepted sample; "ambiguous" or "outlier" for one whose certainty is too low, by "combined"
+            "outlier" where "none of these" is nearer than any second class; "unseen cell" for one in a cell without
+            calibration samples, where thresholds are local.
         """
         return self.reason_for(self.predictions(X))
 
@@ -500,8 +508,19 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         predictions : lvq.rejection.scores.Predictions
         """
-        check_is_fitted(self)
+        self._check_calibrated()
         return Predictions(self.estimator_, X)
+
+    def _check_calibrated(self) -> None:
+        """Raise a ValueError where the estimator has other classes than those the thresholds were calibrated for."""
+        check_is_fitted(self)
+        before, now = set(self.calibrated_classes_.tolist()), set(predicted_classes(self.estimator_).tolist())
+        if before != now:
+            raise ValueError(
+                "RejectClassifier must be calibrated again, because the classes of its estimator_ have changed: added "
+                f"{sorted(now - before, key=str)}, removed {sorted(before - now, key=str)}. Fit "
+                "RejectClassifier(estimator_, cv='prefit') to samples of all its classes."
+            )
 
     def reason_for(self, predictions: Predictions) -> NDArray[np.str_]:
         """`reason` of predictions that were made already.
@@ -517,12 +536,8 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         values, cell = self.certainty_for(predictions), cells_of(predictions)
         unseen = (positions(cell, self.point_.cells) < 0) & (self.point_.unseen == np.inf)
-        rejected = np.where(unseen, "unseen cell", reason_of(predictions, self.measure_.ambiguity))
-        reason = np.where(self.point_.accept(values, cell), "", rejected)
-        if self.outlier_limits_ is not None:
-            typicality = certainty_of(predictions, self.measure_.outlier)
-            reason[~self.outlier_limits_.accept(typicality, cell)] = "outlier"
-        return reason
+        rejected = np.where(unseen, "unseen cell", reason_of(predictions, self.measure_))
+        return np.where(self.point_.accept(values, cell), "", rejected)
 
     def certainty(self, X: MatrixLike) -> FloatArray:
         """Certainty of the predictions by the measure that the thresholds belong to; higher is more certain.
@@ -550,12 +565,10 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         certainty : ndarray of shape (n_samples,)
         """
-        return certainty_of(predictions, self.measure_.ambiguity)
+        return certainty_of(predictions, self.measure_)
 
     def threshold_of(self, cell: ArrayLike) -> FloatArray:
         """The threshold that applies to samples of given cells: a sample is accepted iff `certainty` is at least this.
-
-        Where `measure` is a combination, `outlier_limits_.threshold_of` holds the limit of the outlier measure.
 
         Parameters
         ----------

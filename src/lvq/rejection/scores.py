@@ -20,13 +20,13 @@ steepness xi (on the development pool its errors come first more often); "margin
 choice saves; "probability", else "margin", for other classifiers.
 
 Probability finds mistakes and distance finds foreign inputs. "combined" finds both; it needs calibration samples, so it
-is for `RejectClassifier` alone. On tables it finds fewer mistakes than "probability", so it is not the default there.
+is for `RejectClassifier` alone, where it is "auto" for metric="cosine".
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -41,16 +41,20 @@ from lvq.inspection.certify import certified_radius
 from lvq.inspection.columns import model_inputs
 from lvq.model.metrics import SharedMetric
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.rows import require_complete
+from lvq.model.rows import require_complete, row_squares
 from lvq.model.scores import Nearest, class_distances, nearest, relative_similarity
 from lvq.rejection.validation import FloatArray, IntArray
 from lvq.typing import Labels, MatrixLike
 
 # a user's own measure or cells: of a fitted estimator and samples, one value for each sample
 SampleFunction: TypeAlias = Callable[[BaseEstimator, MatrixLike], ArrayLike]
+Measure: TypeAlias = "str | SampleFunction | NoneOfThese"
 LARGEST = np.finfo(np.float64).max  # certainty where nothing limits it; a certainty is finite
-KNOWN = 0.95  # fraction of the calibration samples that are nearer to a prototype than "none of these"
-PLACES = 65  # distances of "none of these" that are compared where there are outliers
+KNOWN = 0.99  # fraction of the calibration samples that are nearer to a prototype than "none of these",
+KNOWN_ON_SPHERE = 0.95  # and of samples of one length
+ONE_LENGTH = 0.01  # relative difference of lengths that count as one
+PLACES = 65  # distances of "none of these" that are compared where there are outliers,
+LOSS = 0.03  # and how much smaller the area under the ROC curve for mistakes may be
 
 
 class Predictions:
@@ -211,20 +215,20 @@ def auto_measure(predictions: Predictions) -> str:
     )
 
 
-class Measure(NamedTuple):
+class NamedMeasure(NamedTuple):
     """A function of `Predictions`, and the reason for rejection that a low value means."""
 
     certainty: Callable[[Predictions], FloatArray]
     reason: str = "ambiguous"
 
 
-MEASURES: dict[str, Measure] = {
-    "relsim": Measure(_relsim),
-    "boundary": Measure(_boundary),
-    "radius": Measure(lambda made: np.minimum(certified_radius(made.estimator, made.X), LARGEST)),
-    "distance": Measure(lambda made: -np.sqrt(made.nearest.winner_distance), reason="outlier"),
-    "probability": Measure(_probability),
-    "margin": Measure(_margin),
+MEASURES: dict[str, NamedMeasure] = {
+    "relsim": NamedMeasure(_relsim),
+    "boundary": NamedMeasure(_boundary),
+    "radius": NamedMeasure(lambda made: np.minimum(certified_radius(made.estimator, made.X), LARGEST)),
+    "distance": NamedMeasure(lambda made: -np.sqrt(made.nearest.winner_distance), reason="outlier"),
+    "probability": NamedMeasure(_probability),
+    "margin": NamedMeasure(_margin),
 }
 
 
@@ -235,7 +239,8 @@ class NoneOfThese:
     For models with a steepness xi it is the probability of the predicted class times the probability that the sample is
     of a known class, ``Z/(Z + exp(-xi b))`` where Z is the sum of exp(-xi d) over the known classes. For models of
     relative distances it is the relative similarity, where "none of these" is a rival at distance b. Near prototypes
-    both are what they are without it; far from all they fall with the distance.
+    both are what they are without it; far from all they fall with the distance. What a `CostClassifier` saves is
+    multiplied by that probability, or by the relative similarity against "none of these" alone.
 
     Parameters
     ----------
@@ -258,38 +263,40 @@ class NoneOfThese:
 
     @classmethod
     def calibrated(cls, known: Predictions, y: Labels, outliers: Predictions | None) -> NoneOfThese:
-        """The distance that 95 % of the known samples are nearer than; with outliers the one that finds most.
+        """The distance that nearly all known samples are nearer than; with outliers a smaller one, if it finds more.
 
-        That is the one with the largest sum of two areas under the ROC curve: of known samples against outliers, and
-        of correct predictions against mistakes.
+        It is the one with the largest area under the ROC curve of known samples against outliers, among those whose
+        area for mistakes is nearly as large as without outliers.
         """
         _refuse_without_distances(known)
         near = known.model.link.value(known.nearest.winner_distance).astype(np.float64)
-        usual = float(np.quantile(near, KNOWN))
+        fraction = KNOWN_ON_SPHERE if _on_sphere(known) else KNOWN
+        candidates = [cls(float(place)) for place in np.quantile(near, np.linspace(fraction, 0, PLACES))]
         if outliers is None:
-            return cls(usual)
-        far = known.model.link.value(outliers.nearest.winner_distance).astype(np.float64)
-        places = np.quantile(np.concatenate((near, far)), np.linspace(0, 1, PLACES))
-        candidates = [cls(float(place)) for place in (usual, *np.unique(places))]
-        return max(candidates, key=lambda one: one._found(known, known.predicted == y, outliers))
-
-    def _found(self, known: Predictions, correct: np.ndarray, outliers: Predictions) -> float:
-        """Sum of the areas under the ROC curve for outliers and for mistakes."""
-        from sklearn.metrics import roc_auc_score  # slow to import
-
-        inside, outside = self.certainty(known), self.certainty(outliers)
-        is_known = np.repeat([True, False], [len(inside), len(outside)])
-        area = float(roc_auc_score(is_known, np.concatenate((inside, outside))))
-        return area + (float(roc_auc_score(correct, inside)) if 0 < correct.sum() < len(correct) else 0.0)
+            return candidates[0]
+        inside, outside = ([one.certainty(rows) for one in candidates] for rows in (known, outliers))
+        mistakes = np.array([_area(known.predicted == y, values) for values in inside])
+        is_known = np.repeat([True, False], [len(y), len(outside[0])])
+        found = np.array([_area(is_known, np.concatenate(values)) for values in zip(inside, outside)])
+        return candidates[int(np.where(mistakes >= mistakes[0] - LOSS, found, -1.0).argmax())]
 
     def certainty(self, predictions: Predictions) -> FloatArray:
         """The certainty of predictions."""
         model = predictions.model
+        if predictions.by_cost:
+            return _margin(predictions) * self._membership(predictions)
         if model.decision.xi is not None:
-            return _probability(predictions) * expit(_log_odds(predictions, self.distance))
+            return _probability(predictions) * self._membership(predictions)
         found = predictions.nearest
         rival = np.minimum(model.link.value(found.rival_distance), self.distance)
         return relative_similarity(model.link.value(found.winner_distance), rival)
+
+    def _membership(self, predictions: Predictions) -> FloatArray:
+        """How much a sample is of a known class: a probability, or the relative similarity against none of these."""
+        model = predictions.model
+        if model.decision.xi is not None:
+            return expit(_log_odds(predictions, self.distance))
+        return relative_similarity(model.link.value(predictions.nearest.winner_distance), self.distance)
 
     def reason(self, predictions: Predictions) -> np.ndarray:
         """Why a sample is rejected, if it is: "outlier" where none of these is a nearer rival than any class."""
@@ -308,13 +315,21 @@ def _log_odds(predictions: Predictions, distance: float) -> FloatArray:
     return steepness * distance + logsumexp(-steepness * H, axis=1)
 
 
+def _area(positive: np.ndarray, values: FloatArray) -> float:
+    """Area under the ROC curve; 1 where there is nothing to separate."""
+    from sklearn.metrics import roc_auc_score  # slow to import
+
+    return 1.0 if positive.all() or not positive.any() else float(roc_auc_score(positive, values))
+
+
+def _on_sphere(predictions: Predictions) -> bool:
+    """Whether samples have one length, as most embeddings have."""
+    lengths = np.sqrt(row_squares(predictions.inputs))
+    return bool(np.ptp(lengths) <= ONE_LENGTH * lengths.max())
+
+
 def _refuse_without_distances(predictions: Predictions) -> None:
     """Raise a ValueError where "combined" has no meaning."""
-    if predictions.by_cost:
-        raise ValueError(
-            "measure='combined' joins probabilities and distances, and a CostClassifier is judged by the cost that it "
-            "saves; use measure=Combination()."
-        )
     if predictions.found is None:
         raise ValueError(
             "measure='combined' needs distances of a model of this library, or a Pipeline that ends in one, got "
@@ -322,67 +337,20 @@ def _refuse_without_distances(predictions: Predictions) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Combination:
-    """Two measures, for ambiguous samples and for outliers, each with its own thresholds and reason for rejection.
-
-    The thresholds for ambiguity are fitted to the errors among the calibration samples. Outliers are unlike all
-    calibration samples, so there are no errors to fit to: a sample is an outlier if its second measure is lower than
-    that of all but `outlier_fraction` of the calibration samples of its cell.
-
-    Parameters
-    ----------
-    ambiguity : str, callable or NoneOfThese, default="auto"
-        The measure whose thresholds are fitted.
-    outlier : str or callable, default="distance"
-        The measure that is low for outliers; None for no outlier test.
-    outlier_fraction : float, default=0.01
-        Fraction of the calibration samples that may be rejected as outliers. In a cell of fewer than
-        1/outlier_fraction samples a sample is an outlier if its measure is lower than that of all of these.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from lvq import GLVQ
-    >>> from lvq.rejection import Combination, RejectClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = RejectClassifier(GLVQ(random_state=0), measure=Combination("relsim", "distance")).fit(X, y)
-    >>> model.reason([[5.0, 3.4, 1.5, 0.2], [50.0, 3.4, 1.5, 0.2]])
-    array(['', 'outlier'], dtype='<U11')
-    """
-
-    ambiguity: str | SampleFunction | NoneOfThese = "auto"
-    outlier: str | SampleFunction | None = "distance"
-    outlier_fraction: float = 0.01
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.outlier_fraction < 1:
-            raise ValueError(f"outlier_fraction of Combination must be in [0, 1), got {self.outlier_fraction!r}.")
-
-    def resolved(self, predictions: Predictions) -> Combination:
-        """The same measures with "auto" replaced by the one that it means for an estimator."""
-        return replace(self, ambiguity=auto_measure(predictions)) if self.ambiguity == "auto" else self
-
-
-def mean_measure(measures: Sequence[Combination]) -> Combination:
+def mean_measure(measures: Sequence[Measure]) -> Measure:
     """The measure of the predicting model, given those of the folds' models."""
-    own = [each.ambiguity.distance for each in measures if isinstance(each.ambiguity, NoneOfThese)]
-    return replace(measures[0], ambiguity=NoneOfThese(float(np.mean(own)))) if own else measures[0]
+    own = [each.distance for each in measures if isinstance(each, NoneOfThese)]
+    return NoneOfThese(float(np.mean(own))) if own else measures[0]
 
 
-def as_combination(measure: str | SampleFunction | Combination) -> Combination:
-    """Any `measure` parameter as a combination; a single measure has no outlier test."""
-    return measure if isinstance(measure, Combination) else Combination(measure, None)
-
-
-def reason_of(predictions: Predictions, measure: str | SampleFunction | NoneOfThese) -> str | np.ndarray:
+def reason_of(predictions: Predictions, measure: Measure) -> str | np.ndarray:
     """The reason for rejection that a low value of a measure means, "ambiguous" or "outlier", for all or for each."""
     if isinstance(measure, NoneOfThese):
         return measure.reason(predictions)
     return MEASURES[measure].reason if isinstance(measure, str) else getattr(measure, "reason", "ambiguous")
 
 
-def certainty_of(predictions: Predictions, measure: str | SampleFunction | NoneOfThese | None) -> FloatArray:
+def certainty_of(predictions: Predictions, measure: Measure) -> FloatArray:
     """Certainty of predictions by a measure: a name, or a function of estimator and samples; else ValueError."""
     if isinstance(measure, NoneOfThese):
         given: ArrayLike = measure.certainty(predictions)
@@ -429,6 +397,12 @@ def certainty(estimator: BaseEstimator, X: MatrixLike, measure: str | SampleFunc
     (array([0.8, 0. ]), array([1., 0.]))
     """
     return certainty_of(Predictions(estimator, X), measure)
+
+
+def predicted_classes(estimator: BaseEstimator) -> Labels:
+    """The classes that a fitted estimator can predict: those with prototypes, else all that it knows."""
+    found = find_model(estimator)
+    return np.array(estimator.classes_) if found is None else found.model.classes[np.unique(found.model.labels)]
 
 
 def cell_kind(predictions: Predictions) -> str:

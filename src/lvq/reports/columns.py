@@ -65,7 +65,7 @@ class Columns:
     >>> X, y = load_iris(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), GLVQ(random_state=0)).fit(X, y)
     >>> columns = Columns(model, X, ["a", "b", "c", "d"])
-    >>> columns.names, columns.in_units, columns.samples(X[:1], X[:1])
+    >>> columns.names, columns.in_units, columns.samples(columns.cells(X[:1], X[:1]))
     (['a', 'b', 'c', 'd'], True, [[5.1, 3.5, 1.4, 0.2]])
     """
 
@@ -124,19 +124,16 @@ class Columns:
             return iso_date(float(value), exact and self.dates[k])
         return rounded(float(value))
 
-    def numbers(self, X: MatrixLike, inputs: Floats) -> Floats:
-        """Values of samples as they were given, NaN for categories and missing values."""
+    def cells(self, X: MatrixLike, inputs: Floats) -> Cells:
+        """The values of samples as they were given; None where a value is missing."""
         if not self.in_units:
-            return inputs
-        rows = [input_cells(X, row) for row in range(len(inputs))]
-        return np.array([[_number(row[place]) for place in self.places] for row in rows], dtype=np.float64)
+            return [[None if cell != cell else cell for cell in row] for row in inputs.tolist()]
+        rows = (input_cells(X, row) for row in range(len(inputs)))
+        return [[row[place] for place in self.places] for row in rows]
 
-    def samples(self, X: MatrixLike, inputs: Floats) -> Cells:
-        """Samples as they were given, where columns are those of X; None where a value is missing."""
-        if not self.in_units:
-            return rounded(inputs)
-        rows = [input_cells(X, row) for row in range(len(inputs))]
-        return [[self.shown(k, row[place], exact=True) for k, place in enumerate(self.places)] for row in rows]
+    def samples(self, cells: Cells) -> Cells:
+        """The values of samples as the page shows them."""
+        return [[self.shown(k, cell, exact=True) for k, cell in enumerate(row)] for row in cells]
 
     def filled(self, samples: Cells, inputs: Floats) -> Cells:
         """The values that a step has put where samples have none; None elsewhere."""
@@ -182,7 +179,7 @@ class Columns:
 
     def prototype_numbers(self) -> Floats:
         """Values of all prototypes; NaN for categories."""
-        return np.array([[_number(cell) for cell in row] for row in self.table.values], dtype=np.float64)
+        return as_numbers(self.table.values)
 
     # -- images --------------------------------------------------------------------------------------------------------
 
@@ -201,6 +198,11 @@ def _plain_table(names: Names, columns: Codes, values: Cells) -> VariableTable:
     """A table of numbers and categories without fractions."""
     blank = [[""] * len(names) for _ in values]
     return VariableTable(names, columns, values, blank, blank, Fractions({}, {}))
+
+
+def as_numbers(cells: Cells) -> Floats:
+    """Cells as an array of numbers; NaN for categories and missing values."""
+    return np.array([[_number(cell) for cell in row] for row in cells], dtype=np.float64)
 
 
 def _number(cell: object) -> float:

@@ -12,7 +12,7 @@ from lvq.estimators.find_model import find_layer
 from lvq.inspection.columns import row_names
 from lvq.rejection import CostClassifier, RejectClassifier
 from lvq.rejection.scores import Predictions, certainty_of
-from lvq.reports.columns import Columns, Explained
+from lvq.reports.columns import Cells, Columns, Explained, as_numbers
 from lvq.reports.metrics import Bools, Codes, Floats
 from lvq.reports.text import natural_key
 from lvq.typing import Labels, MatrixLike
@@ -35,15 +35,15 @@ class HeldOut:
     reason: np.ndarray  # why the model rejects a sample; "" for accepted ones
     winner: Codes
     inputs: Floats  # samples as they reach the model
+    cells: Cells  # values in the columns that are shown
+    numbers: Floats  # the same as numbers; NaN for categories and missing values
     names: list[int | str]
     groups: np.ndarray | None
 
     @property
     def stays(self) -> tuple[str, ...]:
         """Reasons for rejection that do not depend on the threshold."""
-        reject = find_layer(self.model, RejectClassifier)
-        tested = reject is not None and reject.outlier_limits_ is not None
-        return ("outlier", "unknown category") if tested else ("unknown category",)
+        return ("unknown category",)
 
     @classmethod
     def of(
@@ -62,7 +62,8 @@ class HeldOut:
         why = np.full(len(y), "", dtype=object) if reject is None else reject.reason_for(made).astype(object)
         labels, order = ordered_classes(columns.model.classes, y)
         code = {label: index for index, label in enumerate(labels.tolist())}
-        back, table = np.argsort(order), None
+        back, table, inputs = np.argsort(order), None, np.asarray(made.inputs, dtype=np.float64)
+        cells = columns.cells(X, inputs)
         if hasattr(model, "predict_proba"):
             table = np.asarray(model.predict_proba(X), dtype=np.float64)[:, back]
         return cls(
@@ -78,7 +79,9 @@ class HeldOut:
             certainty=np.asarray(certainty, dtype=np.float64),
             reason=why if reason is None else np.where(reason == "", why, reason),
             winner=made.winner,
-            inputs=np.asarray(made.inputs, dtype=np.float64),
+            inputs=inputs,
+            cells=cells,
+            numbers=as_numbers(cells),
             names=[name if isinstance(name, int) else str(name) for name in row_names(X, len(y)).tolist()],
             groups=groups,
         )
@@ -97,6 +100,11 @@ class HeldOut:
     def prototype_labels(self) -> Codes:
         """Class of each prototype."""
         return self.order[self.columns.model.labels]
+
+    def shown(self, rows: Codes) -> tuple[Cells, Cells]:
+        """Values of some rows as the page shows them, and those that were put where they have none."""
+        samples = self.columns.samples([self.cells[row] for row in rows])
+        return samples, self.columns.filled(samples, self.inputs[rows])
 
     def explained(self, X: MatrixLike, rows: Codes) -> Explained:
         """Winner, rival and contributions of some rows, which are X."""

@@ -1,4 +1,4 @@
-"""Metrics of predictions that accuracy hides: by class, with intervals, by other decisions, and of probabilities.
+"""Metrics of predictions that accuracy hides: by class, with intervals, by costs, and of probabilities.
 
 Intervals of fractions are those of Clopper and Pearson. Where rows belong to groups, such as patients, they are not
 independent: the groups are then drawn again at random, and the interval holds 95 % of the fractions that this gives.
@@ -27,10 +27,7 @@ NORMAL = 1.959964  # the quantile of the normal distribution for a 95 % interval
 SMALLEST = 1e-6  # of a probability in the log-loss
 N_BINS = 10  # of probabilities
 N_DRAWS = 2000  # of groups
-FACTORS = 2.0 ** np.arange(-6, 6.25, 0.25)  # of the cost of missing a class
-IN_USE = 24  # the factor of one
-FINE_CLASSES, COARSE = 20, 4  # with more classes every fourth factor is a step
-MAX_CLASSES = 50  # with more classes there are no other decisions
+MAX_CURVE_POINTS = 200
 
 
 @dataclass(frozen=True)
@@ -128,6 +125,7 @@ class ClassMetrics:
     specificity: Fraction
     ppv: Fraction
     npv: Fraction
+    coverage: Fraction  # accepted predictions of the class's samples
     auc: Area | None
     mistaken_for: int | None  # the most frequent wrong prediction
 
@@ -138,19 +136,24 @@ class Metrics:
 
     accuracy: Fraction
     majority: float
+    most_frequent: int
     balanced_accuracy: float
     by_class: list[ClassMetrics]
     auc: Area | None
     log_loss: float | None
 
 
-def metrics_of(y: Codes, predicted: Codes, n_classes: int, table: Floats | None, groups: Codes | None) -> Metrics:
+def metrics_of(
+    y: Codes, predicted: Codes, accepted: Bools, n_classes: int, table: Floats | None, groups: Codes | None = None
+) -> Metrics:
     """Metrics of predictions for labelled samples.
 
     Parameters
     ----------
     y, predicted : ndarray of int
         True and predicted classes, as indices.
+    accepted : ndarray of bool
+        Which predictions are accepted; only the coverage of each class depends on it.
     n_classes : int
         Number of classes.
     table : ndarray of shape (n_samples, n_classes) or None
@@ -161,24 +164,26 @@ def metrics_of(y: Codes, predicted: Codes, n_classes: int, table: Floats | None,
     Returns
     -------
     metrics : Metrics
-        `accuracy`, `majority` (accuracy of always predicting the most frequent class of y), `balanced_accuracy` (mean
+        `accuracy`, `majority` (accuracy of always predicting `most_frequent`, a class of y), `balanced_accuracy` (mean
         sensitivity of the classes that y has), `by_class` (each class against all others), `auc` (of two classes, else
         the mean over the classes) and `log_loss`, both None without probabilities.
 
     Examples
     --------
-    >>> metrics = metrics_of(np.array([1, 1, 0, 0]), np.array([1, 0, 0, 0]), 2, None, None)
+    >>> metrics = metrics_of(np.array([1, 1, 0, 0]), np.array([1, 0, 0, 0]), np.ones(4, bool), 2, None)
     >>> metrics.balanced_accuracy, metrics.by_class[1].ppv.value, metrics.majority
     (0.75, 1.0, 0.5)
     """
-    rows = [_of_class(label, y, predicted, table, groups) for label in range(n_classes)]
+    rows = [_of_class(label, y, predicted, accepted, table, groups) for label in range(n_classes)]
+    counts = np.bincount(y)
     areas = [row.auc for row in rows if row.auc is not None]
     auc = None
     if areas:
         auc = areas[-1] if n_classes == 2 else Area(float(np.mean([area.value for area in areas])))
     return Metrics(
         accuracy=fraction_of(y == predicted, groups=groups),
-        majority=float(np.bincount(y).max() / len(y)),
+        majority=float(counts.max() / len(y)),
+        most_frequent=int(counts.argmax()),
         balanced_accuracy=float(np.mean([row.sensitivity.value for row in rows if row.sensitivity.total])),
         by_class=rows,
         auc=auc,
@@ -186,7 +191,9 @@ def metrics_of(y: Codes, predicted: Codes, n_classes: int, table: Floats | None,
     )
 
 
-def _of_class(label: int, true: Codes, guess: Codes, table: Floats | None, groups: Codes | None) -> ClassMetrics:
+def _of_class(
+    label: int, true: Codes, guess: Codes, accepted: Bools, table: Floats | None, groups: Codes | None
+) -> ClassMetrics:
     fraction, positive, called = partial(fraction_of, groups=groups), true == label, guess == label
     score = None if table is None or label >= table.shape[1] else table[:, label]
     wrong = np.bincount(guess[positive & ~called], minlength=1)
@@ -195,6 +202,7 @@ def _of_class(label: int, true: Codes, guess: Codes, table: Floats | None, group
         specificity=fraction(~called, ~positive),
         ppv=fraction(positive, called),
         npv=fraction(~positive, ~called),
+        coverage=fraction(accepted, positive),
         auc=None if score is None else roc_auc(positive, score, independent=groups is None),
         mistaken_for=int(wrong.argmax()) if wrong.any() else None,
     )
@@ -206,72 +214,7 @@ def _log_loss(true: Codes, table: Floats) -> float:
     return float(-np.log(np.maximum(chosen, SMALLEST)).mean())
 
 
-# -- other decisions ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Decisions:
-    """Counts for other costs of mistakes: each step of the page's slider multiplies the cost of missing a class.
-
-    With two classes a step is a threshold on the probability of the class. `correct` and `called` have, for each class
-    that is moved and each factor, the correct predictions and all predictions of each class.
-    """
-
-    classes: list[int]
-    factors: list[float]
-    in_use: int
-    thresholds: list[float] | None
-    correct: list[list[list[int]]]
-    called: list[list[list[int]]]
-    cost: list[list[float]] | None
-    totals: list[int]
-
-
-def other_decisions(
-    table: Floats, codes: Codes, predicted: Codes, n_labels: int, costs: Floats | None = None
-) -> Decisions | None:
-    """What other costs would change; None for many classes.
-
-    Examples
-    --------
-    >>> table = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]])
-    >>> steps = other_decisions(table, np.array([0, 0, 1]), np.array([0, 0, 1]), 2)
-    >>> steps.classes, steps.correct[0][IN_USE], steps.correct[0][IN_USE + 4]
-    ([1], [2, 1], [1, 1])
-    """
-    n_classes = table.shape[1]
-    if n_labels > MAX_CLASSES or n_classes < 2:
-        return None
-    factors, in_use = (FACTORS, IN_USE) if n_labels <= FINE_CLASSES else (FACTORS[::COARSE], IN_USE // COARSE)
-    base = 1.0 - np.eye(n_classes) if costs is None else costs
-    totals = np.bincount(codes, minlength=n_labels)
-    moved = [int(totals[:2].argmin()) if totals[0] != totals[1] else 1] if n_classes == 2 else list(range(n_classes))
-    steps = [[_moved(table, base, label, factor) for factor in factors] for label in moved]
-    for of_class in steps:
-        of_class[in_use] = predicted  # also where a tie was decided otherwise
-    count = partial(np.bincount, minlength=n_labels)
-    return Decisions(
-        classes=moved,
-        factors=factors.tolist(),
-        in_use=in_use,
-        thresholds=[_threshold(base, moved[0], factor) for factor in factors] if n_classes == 2 else None,
-        correct=[[count(codes[step == codes]).tolist() for step in of_class] for of_class in steps],
-        called=[[count(step).tolist() for step in of_class] for of_class in steps],
-        cost=None if costs is None else [[mean_cost(base, codes, step) for step in of_class] for of_class in steps],
-        totals=totals.tolist(),
-    )
-
-
-def _moved(table: Floats, base: Floats, label: int, factor: float) -> Codes:
-    costs = base.copy()
-    costs[label] *= factor
-    return (table @ costs).argmin(axis=1)
-
-
-def _threshold(base: Floats, positive: int, factor: float) -> float:
-    """Probability of a class from which it is predicted, for two classes."""
-    missed, alarm = factor * base[positive, 1 - positive], base[1 - positive, positive]
-    return float(alarm / (alarm + missed)) if alarm + missed > 0 else 0.5
+# -- costs of mistakes -----------------------------------------------------------------------------------------------
 
 
 def mean_cost(costs: Floats, codes: Codes, predicted: Codes) -> float:
@@ -308,29 +251,75 @@ def costs_of_predictions(costs: Floats, codes: Codes, predicted: Codes) -> Costs
 
 
 @dataclass(frozen=True)
-class Calibration:
-    """How often the most probable class is the true one, in bins of its probability."""
+class ClassCurves:
+    """ROC and precision-recall curves of the probability of one class."""
+
+    label: int
+    false_alarms: list[float]  # 1 - specificity
+    sensitivity: list[float]
+    recall: list[float]
+    precision: list[float]
+
+
+@dataclass(frozen=True)
+class Probabilities:
+    """How good probabilities are: how often the most probable class is the true one in bins, and curves by class."""
 
     is_calibrated: bool  # by a temperature
     calibration_error: float
     probability: list[float]
     accuracy: list[float]
     n_samples: list[int]
+    brier: float
+    brier_constant: float  # of always giving the fractions of the classes
+    curves: list[ClassCurves]
 
 
-def calibration(table: Floats, codes: Codes, *, is_calibrated: bool = False) -> Calibration:
-    """Mean probability, accuracy and number of samples in ten equal bins, and their mean absolute difference.
+def probabilities_of(table: Floats, codes: Codes, *, is_calibrated: bool = False) -> Probabilities:
+    """Calibration in ten equal bins with its mean absolute difference, the Brier score, and curves.
+
+    With two classes the Brier score is that of one of them, and curves are of the rarer one.
 
     Examples
     --------
-    >>> found = calibration(np.array([[0.95, 0.05], [0.95, 0.05], [0.55, 0.45], [0.55, 0.45]]), np.array([0, 0, 0, 1]))
-    >>> found.accuracy, found.n_samples, round(found.calibration_error, 3)
-    ([0.5, 1.0], [2, 2], 0.05)
+    >>> table = np.array([[0.95, 0.05], [0.95, 0.05], [0.55, 0.45], [0.55, 0.45]])
+    >>> found = probabilities_of(table, np.array([0, 0, 0, 1]))
+    >>> found.accuracy, found.n_samples, round(found.calibration_error, 3), round(found.brier, 4)
+    ([0.5, 1.0], [2, 2], 0.05, 0.1275)
     """
-    top, correct = table.max(axis=1), table.argmax(axis=1) == codes
+    n_classes, top, correct = table.shape[1], table.max(axis=1), table.argmax(axis=1) == codes
     bins = np.minimum((top * N_BINS).astype(int), N_BINS - 1)
     count = np.bincount(bins, minlength=N_BINS)
     known = count > 0
     probability, accuracy = (np.bincount(bins, values, N_BINS)[known] / count[known] for values in (top, correct))
-    error = float(np.average(np.abs(accuracy - probability), weights=count[known]))
-    return Calibration(is_calibrated, error, probability.tolist(), accuracy.tolist(), count[known].tolist())
+    true = np.eye(max(n_classes, codes.max() + 1))[codes]
+    table = np.pad(table, ((0, 0), (0, true.shape[1] - n_classes)))  # 0 for classes that the model does not know
+    half = 2 if true.shape[1] == 2 else 1
+    drawn = [int(true.sum(axis=0).argmin())] if n_classes == 2 else range(n_classes)
+    return Probabilities(
+        is_calibrated=is_calibrated,
+        calibration_error=float(np.average(np.abs(accuracy - probability), weights=count[known])),
+        probability=probability.tolist(),
+        accuracy=accuracy.tolist(),
+        n_samples=count[known].tolist(),
+        brier=_brier(table, true) / half,
+        brier_constant=_brier(true.mean(axis=0), true) / half,
+        curves=[_curves(k, true[:, k] > 0, table[:, k]) for k in drawn if 0 < true[:, k].sum() < len(codes)],
+    )
+
+
+def _brier(table: Floats, true: Floats) -> float:
+    return float(((table - true) ** 2).sum(axis=1).mean())
+
+
+def _curves(label: int, positive: Bools, score: Floats) -> ClassCurves:
+    from sklearn.metrics import precision_recall_curve, roc_curve
+
+    false_alarms, sensitivity, _ = roc_curve(positive, score)
+    precision, recall, _ = precision_recall_curve(positive, score, drop_intermediate=True)
+    return ClassCurves(label, *map(_thinned, (false_alarms, sensitivity, recall, precision)))
+
+
+def _thinned(values: Floats) -> list[float]:
+    kept = np.unique(np.linspace(0, len(values) - 1, min(MAX_CURVE_POINTS, len(values))).astype(np.intp))
+    return np.round(values[kept], 5).tolist()

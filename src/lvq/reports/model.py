@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import FoundModel, find_layer
 from lvq.inspection.certify import certified_radius
+from lvq.inspection.exemplars import exemplars
 from lvq.inspection.importance import VariableImportances, variable_importances
 from lvq.inspection.steps import input_names
 from lvq.model.links import Part
@@ -28,7 +29,8 @@ from lvq.reports.metrics import Codes, Floats
 from lvq.reports.text import rounded
 from lvq.typing import JSONValue, MatrixLike
 
-MAX_FEATURES = 20  # in charts and tables
+MAX_FEATURES = 20  # in the chart of importances
+MAX_VALUES = 10  # features of a prototype
 MAX_EFFECTS = 8
 MAX_MATRIX_FEATURES = 15  # in the heat map
 MAX_PROTOTYPES = 24
@@ -220,16 +222,15 @@ def _matrix(columns: Columns) -> Matrix:
     )
 
 
-def effects_on_page(
-    columns: Columns, X: MatrixLike, numbers: Floats, importances: VariableImportances | None
-) -> Effects | None:
+def effects_on_page(held_out: HeldOut, importances: VariableImportances | None) -> Effects | None:
     """Effects of the most relevant columns; None where log-odds are no differences of distances, and for pixels."""
+    columns = held_out.columns
     if columns.model.log_odds_scale is None or not columns.in_units or columns.images() is not None:
         return None
-    low, high = np.nanquantile(np.where(np.isnan(numbers).all(axis=0), 0.0, numbers), [0.01, 0.99], axis=0)
+    low, high = np.nanquantile(_known(held_out.numbers), [0.01, 0.99], axis=0)
     top = [k for k in _most_relevant(columns, low, high, importances) if k not in columns.dates]
     try:
-        found = effects_of(columns.estimator, X, features=columns.places[top[:MAX_EFFECTS]].tolist())
+        found = effects_of(columns.estimator, held_out.X, features=columns.places[top[:MAX_EFFECTS]].tolist())
     except ValueError:  # X is no table of rows of which others can be made
         return None
     first = columns.found.steps[0] if columns.found.steps else columns.found.estimator
@@ -250,6 +251,8 @@ class Prototypes:
     label: list[int]
     name: list[str]
     n_won: list[int]
+    exemplar: list[int | str]  # name of the nearest sample
+    exemplar_values: list[list[JSONValue]]
     features: list[str]
     n_features: int
     values: list[list[JSONValue]]
@@ -265,26 +268,17 @@ class Prototypes:
     outside: list[str]  # columns in which a prototype is outside the range of the samples, the farthest first
     n_outside: int
 
-    @property
-    def has_categories(self) -> bool:
-        """Whether a column holds categories."""
-        return any(count is not None for count in self.n_categories)
 
-    @property
-    def has_missing(self) -> bool:
-        """Whether a note is about missing values."""
-        return any(note.endswith("missing") for row in self.notes for note in row)
-
-
-def prototypes_of(held_out: HeldOut, numbers: Floats, importances: VariableImportances | None) -> Prototypes:
-    """Prototypes as the page shows them; `numbers` are the values of the samples."""
+def prototypes_of(held_out: HeldOut, importances: VariableImportances | None) -> Prototypes:
+    """Prototypes as the page shows them."""
     columns, labels = held_out.columns, held_out.prototype_labels
     n_won = np.bincount(held_out.winner, minlength=len(labels))
     shown = np.sort(np.argsort(-n_won, kind="stable")[:MAX_PROTOTYPES])
     shown = shown[np.argsort(labels[shown], kind="stable")].tolist()
-    known = np.where(np.isnan(numbers).all(axis=0), 0.0, numbers)
+    known, nearest = _known(held_out.numbers), exemplars(held_out.model, held_out.X)
     low, high = np.nanquantile(known, [0.01, 0.99], axis=0)
-    top = _most_relevant(columns, low, high, importances)
+    top = _most_relevant(columns, low, high, importances)[:MAX_VALUES]
+    similar = nearest.rows[shown, 0]
     far = _beyond(columns, known)
     images = columns.images()
     order = [k for k in np.argsort(-far.max(axis=0), kind="stable") if far[:, k].max() > OUTSIDE]
@@ -295,6 +289,8 @@ def prototypes_of(held_out: HeldOut, numbers: Floats, importances: VariableImpor
         label=labels[shown].tolist(),
         name=prototype_names(columns.found.estimator)[shown].tolist(),
         n_won=n_won[shown].tolist(),
+        exemplar=[held_out.names[row] for row in similar],
+        exemplar_values=[[row[k] for k in top] for row in held_out.shown(similar)[0]],
         features=[columns.names[k] for k in top],
         n_features=len(columns.names),
         values=[[columns.prototype(j, k) for k in top] for j in shown],
@@ -310,6 +306,11 @@ def prototypes_of(held_out: HeldOut, numbers: Floats, importances: VariableImpor
         outside=[columns.names[k] for k in order],
         n_outside=int((far > OUTSIDE).any(axis=1).sum()),
     )
+
+
+def _known(numbers: Floats) -> Floats:
+    """Numbers with zeros in columns that have none."""
+    return np.where(np.isnan(numbers).all(axis=0), 0.0, numbers)
 
 
 def _most_relevant(columns: Columns, low: Floats, high: Floats, importances: VariableImportances | None) -> list[int]:
@@ -349,8 +350,7 @@ class Curves:
     prototypes: list[list[float]]
     label: list[int]
     name: list[str]
-    matrix: list[list[float]] | None
-    matrix_features: list[str]
+    matrix: Matrix | None
 
 
 def _neighbours_alike(values: Floats) -> bool:
@@ -360,9 +360,9 @@ def _neighbours_alike(values: Floats) -> bool:
     return bool(np.median(np.nanmean(standard[:, 1:] * standard[:, :-1], axis=0)) >= MIN_CORRELATION)
 
 
-def curves_of(held_out: HeldOut, numbers: Floats, importances: VariableImportances | None) -> Curves | None:
-    """Curves along the axis; None where features have no order, or are pixels. `numbers` are values of the samples."""
-    columns, names = held_out.columns, held_out.columns.names
+def curves_of(held_out: HeldOut, importances: VariableImportances | None) -> Curves | None:
+    """Curves along the axis; None where features have no order, or are pixels."""
+    columns, names, numbers = held_out.columns, held_out.columns.names, held_out.numbers
     if columns.in_units is False and len(columns.all_names) == len(names):
         names = columns.all_names  # a step such as SNV keeps the order of the columns
     if len(names) < MIN_ORDERED or len(numbers) < 3 or columns.images() is not None:
@@ -372,7 +372,6 @@ def curves_of(held_out: HeldOut, numbers: Floats, importances: VariableImportanc
         return None
     kept = np.unique(np.linspace(0, len(names) - 1, min(MAX_CURVE_POINTS, len(names))).astype(np.intp))
     low, high = np.nanquantile(numbers[:, kept], [0.01, 0.99], axis=0)
-    cells = np.array_split(np.arange(len(names)), min(MAX_CELLS, len(names)))
     square = not columns.model.has_weights and columns.model.relevance is not None
     square = square and columns.model.n_features == len(names)
     along = None if importances is None or len(importances.names) < len(names) else importances.importances
@@ -387,15 +386,17 @@ def curves_of(held_out: HeldOut, numbers: Floats, importances: VariableImportanc
         prototypes=rounded(columns.prototype_numbers()[:, kept]),
         label=held_out.prototype_labels.tolist(),
         name=prototype_names(columns.found.estimator).tolist(),
-        matrix=_means(lambda_matrix(columns.found.estimator), cells) if square else None,
-        matrix_features=[names[cell[0]] for cell in cells],
+        matrix=_matrix_of_cells(columns, names) if square else None,
     )
 
 
-def _means(matrix: Floats, cells: list[Codes]) -> list[list[float]]:
+def _matrix_of_cells(columns: Columns, names: list[str]) -> Matrix:
     """Mean entries of Lambda in cells of neighbouring features."""
+    matrix, cells = lambda_matrix(columns.found.estimator), np.array_split(np.arange(len(names)), MAX_CELLS)
+    cells = [cell for cell in cells if len(cell)]
     means = [[matrix[np.ix_(rows, others)].mean() for others in cells] for rows in cells]
-    return rounded(np.array(means) / np.trace(matrix))
+    local = isinstance(columns.model.metric, LocalMetric)
+    return Matrix(local, [names[cell[0]] for cell in cells], rounded(np.array(means) / np.trace(matrix)))
 
 
 # -- robustness --------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """From the report to one self-contained page.
 
-- Nothing is loaded: the page holds its styles, its script and the drawing library, and forbids everything else.
+- Nothing is loaded: the page holds its styles, its script and its charts, and forbids everything else.
 - Everything that comes from the data is text: escaped by the template, and without "<", ">" and "&" in the page's JSON.
 """
 
@@ -23,7 +23,6 @@ from lvq._files import write_atomically
 from lvq.inspection.explain import odds_text
 from lvq.reports import charts, text
 from lvq.reports.summary import Report
-from lvq.reports.verdict import guarantee_sentence
 from lvq.typing import JSONValue
 
 if TYPE_CHECKING:
@@ -57,26 +56,25 @@ def render(report: Report) -> str:
     # the parts that the page's script reads
     data = {
         "classes": report.data.classes, "variables": report.data.variables, "n_samples": report.data.n_samples,
-        "rejection": report.rejection, "decisions": report.decisions, "points": report.map.points,
-        "prototypes": report.map.prototypes,
+        "rejection": report.rejection, "points": report.map.points, "prototypes": report.map.prototypes,
     }  # fmt: skip
-    return environment().get_template("report.html").render(
-        s=report,
-        style=_asset("report.css"),
-        script=_asset("report.js") + _asset("decisions.js"),
-        library=drawing_library(),
-        data=json_for_html(text.to_json(data)),
-        charts=json_for_html(charts.specifications(report)),
-        drawings=charts.drawings(report),
-        image_uri=image_uri,
-        signed_image_uri=signed_image_uri,
-        symbol=charts.symbol,
-        colour=charts.colour,
-        guarantee=guarantee_sentence,
-        odds_text=odds_text,
-        has_evidence=any(one.log_odds is not None for one in report.explanations.least_certain),
-        text=text,
-    )  # fmt: skip
+    return (
+        environment()
+        .get_template("report.html")
+        .render(
+            s=report,
+            style=_asset("report.css"),
+            script=_asset("report.js"),
+            data=json_for_html(text.to_json(data)),
+            drawings=charts.drawings(report),
+            colours=charts.class_colours(len(report.data.classes)),
+            image_uri=image_uri,
+            signed_image_uri=signed_image_uri,
+            symbol=charts.symbol,
+            odds_text=odds_text,
+            text=text,
+        )
+    )
 
 
 def write_page(report: Report, path: str | os.PathLike[str]) -> None:
@@ -111,13 +109,6 @@ def environment() -> Environment:
     )  # fmt: skip
     made.filters |= text.FILTERS
     return made
-
-
-@cache
-def drawing_library() -> str:
-    """Vega and Vega-Lite in one script, from the installed package."""
-    bundle = _import("vl_convert", "vl-convert-python").javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    return str(bundle).replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def image_uri(values: Sequence[float], side: int, value_range: Sequence[float]) -> str:

@@ -19,7 +19,7 @@ from lvq.reports.held_out import HeldOut
 from lvq.reports.metrics import Bools, Codes, Floats
 
 MAX_POINTS = 101
-MAX_CONFUSION_CLASSES = 20  # with more classes there is no confusion matrix
+MAX_CONFUSION_CLASSES = 10  # with more classes there is no confusion matrix
 MIN_ACCEPTED = 10  # accepted samples below which an accuracy is not meaningful
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from lvq.plots import plane, prototype_names, regions
-from lvq.plots.projection import Regions, edges
+from lvq.plots import ProjectionDisplay, plane, prototype_names, regions
 from lvq.reports.columns import Explained
 from lvq.reports.held_out import HeldOut
 from lvq.reports.metrics import Codes, Floats
 from lvq.reports.rejection import OperatingPoints, toggles
-from lvq.reports.text import rounded, rounded_coordinates
-from lvq.typing import JSONValue, MatrixLike
+from lvq.reports.text import label_texts, rounded
+from lvq.typing import JSONValue
 
 RESOLUTION = 100  # grid points of the regions, in each direction
 MAP_FEATURES = 3  # features named for a sample on the map
@@ -54,81 +52,73 @@ class MapPrototypes:
 
 @dataclass(frozen=True)
 class Map:
-    """Samples, prototypes and regions in a plane."""
+    """Samples and prototypes in a plane."""
 
     n_shown: int
     n_completed: int  # samples with missing values
     exact: bool
+    agreement: float  # fraction of the samples in the region of their predicted class
     explained: float
-    explained_by_axis: list[float]
-    axes: list[str]
     points: Points
     prototypes: MapPrototypes
-    ends: list[list[float]]  # of the map, along each axis
-    regions: list[dict[str, float]]  # rectangles of one class: x, x2, y, y2 and label
+    display: ProjectionDisplay = field(repr=False)
 
 
 def map_of(held_out: HeldOut, rows: Codes, points: OperatingPoints) -> Map:
     """The map of some rows."""
     X, inputs = _safe_indexing(held_out.X, rows), held_out.inputs[rows]
-    view = plane(held_out.model, X)
+    view, predicted = plane(held_out.model, X), held_out.predicted[rows]
     grid = regions(held_out.model, view, RESOLUTION)
-    spans = [float(np.ptp(grid.xx)), float(np.ptp(grid.yy))]
+    grid = grid._replace(classes=held_out.order[grid.classes])
+    row, column = (_nearest(axis, view.points[:, k]) for k, axis in ((1, grid.yy[:, 0]), (0, grid.xx[0])))
+    agreement = float(np.mean(grid.classes[row, column] == predicted))
     explained = held_out.explained(X, rows)
+    display = ProjectionDisplay(
+        plane=view, classes=label_texts(held_out.labels), sample_classes=held_out.y[rows],
+        prototype_classes=held_out.prototype_labels, predicted_classes=predicted,
+        regions=grid, agreement=agreement,
+    )  # fmt: skip
     return Map(
         n_shown=len(rows),
         n_completed=int(np.isnan(inputs).any(axis=1).sum()),
         exact=view.exact,
+        agreement=agreement,
         explained=float(min(1.0, view.explained.sum())),
-        explained_by_axis=rounded(view.explained),
-        axes=list(view.axis_names),
         points=Points(
             name=[held_out.names[row] for row in rows],
-            x=rounded_coordinates(view.points[:, 0], spans[0]),
-            y=rounded_coordinates(view.points[:, 1], spans[1]),
+            x=rounded(view.points[:, 0]),
+            y=rounded(view.points[:, 1]),
             true=held_out.y[rows].tolist(),
-            predicted=held_out.predicted[rows].tolist(),
+            predicted=predicted.tolist(),
             certainty=rounded(held_out.certainty[rows]),
             winner=explained.winner.tolist(),
             rival=explained.rival.tolist(),
             toggles=toggles(points.accepted[:, rows]),
-            contributions=_largest_contributions(held_out, explained, X, inputs),
+            contributions=_largest_contributions(held_out, explained, rows),
         ),
         prototypes=MapPrototypes(
-            x=rounded_coordinates(view.prototypes[:, 0], spans[0]),
-            y=rounded_coordinates(view.prototypes[:, 1], spans[1]),
+            x=rounded(view.prototypes[:, 0]),
+            y=rounded(view.prototypes[:, 1]),
             label=held_out.prototype_labels.tolist(),
             name=prototype_names(held_out.columns.found.estimator).tolist(),
         ),
-        ends=[rounded_coordinates(edges(axis), span) for axis, span in zip((grid.xx[0], grid.yy[:, 0]), spans)],
-        regions=_rectangles(grid, held_out.order, spans),
+        display=display,
     )
 
 
-def _largest_contributions(
-    held_out: HeldOut, explained: Explained, X: MatrixLike, inputs: Floats
-) -> list[list[list[JSONValue]]]:
+def _nearest(axis: Floats, values: Floats) -> Codes:
+    """The places of values on an axis of equal steps."""
+    return np.rint((values - axis[0]) / (axis[1] - axis[0])).astype(np.intp)
+
+
+def _largest_contributions(held_out: HeldOut, explained: Explained, rows: Codes) -> list[list[list[JSONValue]]]:
     """For each sample its columns of largest contribution."""
     size = np.abs(explained.contributions)
     total, top = np.maximum(size.sum(axis=1), TINY), np.argsort(-size, axis=1, kind="stable")[:, :MAP_FEATURES]
-    values = held_out.columns.samples(X, inputs)
-    filled = held_out.columns.filled(values, inputs)
+    values, filled = held_out.shown(rows)
     return [
         [[int(k), round(float(row[k] / whole), 3), value[k], *([] if fill[k] is None else [fill[k]])] for k in best]
         for row, whole, value, fill, best in zip(explained.contributions, total, values, filled, top)
-    ]
-
-
-def _rectangles(grid: Regions, order: Codes, spans: list[float]) -> list[dict[str, float]]:
-    """The runs of one class in each row of the grid, between edges of cells, which neighbours share."""
-    x, y = (
-        rounded_coordinates(np.linspace(*edges(axis), len(axis) + 1), span)
-        for axis, span in zip((grid.xx[0], grid.yy[:, 0]), spans)
-    )
-    return [
-        {"x": x[first], "x2": x[end], "y": y[row], "y2": y[row + 1], "label": int(line[first])}
-        for row, line in enumerate(order[grid.classes])
-        for first, end in pairwise([0, *(np.flatnonzero(np.diff(line)) + 1).tolist(), len(line)])
     ]
 
 
@@ -176,34 +166,42 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Explanations:
-    """The most certain of the wrong predictions, and the least certain of all others."""
+    """The most certain of the wrong predictions, and correct ones of middling certainty from each class."""
 
     n_wrong: int
     wrong: list[Explanation]
-    least_certain: list[Explanation]
+    typical: list[Explanation]
 
     @property
     def any_filled(self) -> bool:
         """Whether a missing value was filled."""
-        return any(line.filled is not None for one in (*self.wrong, *self.least_certain) for line in one.features)
+        return any(line.filled is not None for one in (*self.wrong, *self.typical) for line in one.features)
 
 
 def explanations_of(held_out: HeldOut) -> Explanations:
-    """Explanations of wrong and of uncertain predictions."""
-    by_certainty = np.argsort(held_out.certainty, kind="stable")
-    wrong = by_certainty[~held_out.correct[by_certainty]]
+    """Explanations of wrong and of typical predictions."""
+    wrong = np.flatnonzero(~held_out.correct)
     most_certain = wrong[np.argsort(-held_out.certainty[wrong], kind="stable")[:MAX_EXPLAINED]]
-    least_certain = by_certainty[~np.isin(by_certainty, most_certain)][:MAX_EXPLAINED]
-    explained = _explained(held_out, np.concatenate([most_certain, least_certain]))
+    explained = _explained(held_out, np.concatenate([most_certain, _typical(held_out)]).astype(np.intp))
     return Explanations(len(wrong), explained[: len(most_certain)], explained[len(most_certain) :])
 
 
+def _typical(held_out: HeldOut) -> list[int]:
+    """Correct predictions of each class in turn, those of median certainty first."""
+    by_class = []
+    for label in range(len(held_out.labels)):
+        rows = np.flatnonzero(held_out.correct & (held_out.y == label))
+        certainty = held_out.certainty[rows]
+        far = np.abs(certainty - np.median(certainty)) if len(rows) else certainty
+        by_class.append(rows[np.argsort(far, kind="stable")].tolist())
+    return [rows[turn] for turn in range(MAX_EXPLAINED) for rows in by_class if turn < len(rows)][:MAX_EXPLAINED]
+
+
 def _explained(held_out: HeldOut, rows: Codes) -> list[Explanation]:
-    columns, X, inputs = held_out.columns, _safe_indexing(held_out.X, rows), held_out.inputs[rows]
-    found, samples = held_out.explained(X, rows), columns.samples(X, inputs)
-    filled, names = columns.filled(samples, inputs), prototype_names(columns.found.estimator).tolist()
+    columns, found = held_out.columns, held_out.explained(_safe_indexing(held_out.X, rows), rows)
+    (samples, filled), names = held_out.shown(rows), prototype_names(columns.found.estimator).tolist()
     scale = columns.model.log_odds_scale
-    images, pixels = columns.images(columns.numbers(X, inputs)), columns.images(found.contributions)
+    images, pixels = columns.images(held_out.numbers[rows]), columns.images(found.contributions)
     result = []
     for k, row in enumerate(rows.tolist()):
         parts, winner, rival = found.contributions[k], int(found.winner[k]), int(found.rival[k])

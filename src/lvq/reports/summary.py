@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 
 import numpy as np
@@ -14,57 +14,27 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import indexable
 from sklearn.utils.validation import column_or_1d
 
-from lvq.inspection.importance import VariableImportances
+from lvq.estimators.find_model import need_model
+from lvq.inspection.importance import VariableImportances, variable_importances
 from lvq.plots.effects import Effects
 from lvq.reports import metrics as scores
 from lvq.reports import model as parts
 from lvq.reports.columns import Columns
+from lvq.reports.context import Context
+from lvq.reports.data import Data, data_of
+from lvq.reports.folds import Folds, cross_validated
 from lvq.reports.held_out import HeldOut, stratified
-from lvq.reports.metrics import Calibration, Costs, Decisions, Fraction, Metrics
+from lvq.reports.metrics import Costs, Fraction, Metrics, Probabilities
 from lvq.reports.rejection import Rejection, operating_points, rejection_of
 from lvq.reports.samples import Explanations, Map, explanations_of, map_of
-from lvq.reports.text import label_texts, to_json
-from lvq.reports.verdict import limits_of, verdict_of
-from lvq.typing import Argument, JSONValue, MatrixLike
+from lvq.reports.text import to_json
+from lvq.reports.verdict import Answer, limits_of, verdict_of
+from lvq.typing import Argument, JSONValue, Labels, MatrixLike
 
-FORMAT = 8  # raised when a key of metrics.json changes its name or meaning
+FORMAT = 9  # raised when a key of metrics.json changes its name or meaning
 MAX_POINTS = 2000  # samples on the map
-
-
-@dataclass(frozen=True)
-class Data:
-    """Names and sizes of the data; classes are in natural order, those that the model does not know come last."""
-
-    name: str
-    target: str | None
-    n_columns: int
-    n_samples: int
-    classes: list[str]
-    class_counts: list[int]
-    train_counts: list[int] | None
-    variables: list[str]  # the columns that the page names
-    row_names: str  # how samples are named
-    n_train: int | None
-    by_group: bool  # whether intervals count whole groups of samples
-
-
-@dataclass(frozen=True)
-class Folds:
-    """Accuracies of the folds of a cross-validation, and of logistic regression on the same folds."""
-
-    accuracy: list[float]
-    n_samples: list[int]
-    logistic_regression: list[float] | None = None
-
-    @property
-    def mean(self) -> float:
-        """Mean accuracy."""
-        return float(np.mean(self.accuracy))
-
-    @property
-    def standard_deviation(self) -> float | None:
-        """Standard deviation over the folds."""
-        return float(np.std(self.accuracy, ddof=1)) if len(self.accuracy) > 1 else None
+N_RESAMPLES = 20  # refits for the intervals of importances
+MAX_INTERVAL_ROWS = 5000  # training samples up to which they are computed
 
 
 @dataclass(frozen=True)
@@ -76,50 +46,6 @@ class Earlier:
     coverage: float | None
     difference: tuple[float, float]  # 95 % interval of the accuracy here less that at the fit
     verdict: str | None  # of the guarantee: "kept", "broken" or "not contradicted"
-
-
-@dataclass(frozen=True)
-class Context:
-    """What a study knows beside model and samples.
-
-    Attributes
-    ----------
-    title : str, optional
-        Name of the model on the page; by default its class.
-    data_name, target : str
-        Names of the data and of the column of classes.
-    row_names : str, optional
-        How samples are named, as a sentence.
-    protocol : str
-        How the data were split and prepared.
-    notes : sequence of str
-        What was left out, and warnings.
-    seed : int, optional
-        Of split and model.
-    dates : collection of str
-        Columns of days since 1970.
-    marks : dict
-        Strings that mean a missing value, by column.
-    groups : ndarray, optional
-        Groups of the held-out samples, which are not independent inside a group.
-    folds : Folds, optional
-        From a cross-validation among the training samples.
-    importances : VariableImportances, optional
-        Importances of the columns with their intervals; computed without intervals otherwise.
-    """
-
-    title: str | None = None
-    data_name: str = "data"
-    target: str | None = None
-    row_names: str | None = None
-    protocol: str | None = None
-    notes: Sequence[str] = ()
-    seed: int | None = None
-    dates: Collection[str] = ()
-    marks: dict[str, list[str]] = field(default_factory=dict)
-    groups: np.ndarray | None = None
-    folds: Folds | None = None
-    importances: VariableImportances | None = None
 
 
 @dataclass(frozen=True)
@@ -143,14 +69,13 @@ class Report:
     coverage: Fraction | None  # accepted predictions; None for a model that rejects none
     accepted_accuracy: Fraction | None
     costs: Costs | None
-    decisions: Decisions | None
     rejection: Rejection
     relevance: parts.Importance | None
     effects: Effects | None
     curves: parts.Curves | None
     map: Map
     prototypes: parts.Prototypes
-    probabilities: Calibration | None
+    probabilities: Probabilities | None
     certified: parts.Certified
     explanations: Explanations
     folds: Folds | None
@@ -169,8 +94,8 @@ class Report:
         return None if self.model.rejection is None else self.model.rejection.guarantee
 
     @property
-    def verdict(self) -> list[str]:
-        """What the numbers mean, as sentences."""
+    def verdict(self) -> list[Answer]:
+        """Whether the model is of use, as sentences, each with whether its answer is good."""
         return verdict_of(self)
 
     @property
@@ -223,18 +148,17 @@ class Report:
         importances = parts.importances_of(
             held_out, X if X_train is None else indexable(X_train)[0], context.importances
         )
-        card, numbers = parts.model_card(model, columns.found), columns.numbers(X, held_out.inputs)
-        curves = parts.curves_of(held_out, numbers, importances)
+        card, curves = parts.model_card(model, columns.found), parts.curves_of(held_out, importances)
         rows = stratified(held_out.y, MAX_POINTS)
         points = operating_points(held_out.certainty, held_out.reason, held_out.stays)
         return cls(
             name=card.kind if context.title is None else context.title,
-            data=_data(held_out, y_train, context),
+            data=data_of(held_out, importances, X_train, y_train, context),
             model=card,
             relevance=parts.importance_of(columns, importances),
-            effects=None if curves else parts.effects_on_page(columns, X, numbers, importances),
+            effects=None if curves else parts.effects_on_page(held_out, importances),
             curves=curves,
-            prototypes=parts.prototypes_of(held_out, numbers, importances),
+            prototypes=parts.prototypes_of(held_out, importances),
             certified=parts.certified_of(held_out, rows),
             rejection=rejection_of(held_out, points),
             map=map_of(held_out, rows, points),
@@ -251,7 +175,7 @@ class Report:
 
     def to_json(self) -> dict[str, JSONValue]:
         """The report in JSON types, the content of metrics.json; NaN and infinite values are None."""
-        return to_json(self) | {"verdict": self.verdict, "limits": self.limits}
+        return to_json(self) | {"verdict": [answer._asdict() for answer in self.verdict], "limits": self.limits}
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the report as one HTML page, which appears complete or not at all.
@@ -290,7 +214,9 @@ def report(
     path : path-like
         The page; an existing file is replaced.
     X_train, y_train : array-like, optional
-        The training samples, for the importances of the columns and the numbers by class.
+        The training samples. With them the page is that of `lvq fit`: the model and logistic regression are refitted
+        in five folds, and the model to 20 random halves for intervals of the importances. ``folds=None`` and
+        ``importances=None`` leave that out.
     feature_names : sequence of str, optional
         Names of the columns of X, where X has none.
     **context : dict
@@ -317,6 +243,12 @@ def report(
     >>> found.metrics.accuracy.total
     75
     """
+    if X_train is not None and y_train is not None and context.get("groups") is None:
+        known = column_or_1d(y_train)
+        if "folds" not in context:
+            context["folds"] = cross_validated(model, X_train, known)
+        if "importances" not in context:
+            context["importances"] = _importances(model, X_train, known)
     made = Report.of(
         model, X, y, X_train=X_train, y_train=y_train, feature_names=feature_names, context=Context(**context)
     )
@@ -324,23 +256,11 @@ def report(
     return made
 
 
-def _data(held_out: HeldOut, y_train: ArrayLike | None, context: Context) -> Data:
-    columns, trained = held_out.columns, None if y_train is None else column_or_1d(y_train)
-    indexed = hasattr(getattr(held_out.X, "index", None), "tolist")  # of a list it is a method
-    source = "the index of their table" if indexed else "their row in the held-out data, counted from 0"
-    return Data(
-        name=context.data_name,
-        target=context.target,
-        n_columns=len(columns.all_names) or columns.model.n_features,
-        n_samples=len(held_out.y),
-        classes=label_texts(held_out.labels),
-        class_counts=np.bincount(held_out.y, minlength=len(held_out.labels)).tolist(),
-        train_counts=None if trained is None else [int((trained == label).sum()) for label in held_out.labels],
-        variables=columns.names,
-        row_names=f"Samples are named by {source}." if context.row_names is None else context.row_names,
-        n_train=None if trained is None else len(trained),
-        by_group=context.groups is not None,
-    )
+def _importances(model: BaseEstimator, X: MatrixLike, y: Labels) -> VariableImportances | None:
+    """Importances with intervals; None for a Euclidean metric, and for many rows."""
+    if need_model(model, "the report").model.relevance is None or len(y) > MAX_INTERVAL_ROWS:
+        return None
+    return variable_importances(model, X, y, n_resamples=N_RESAMPLES, random_state=0)
 
 
 def _results(held_out: HeldOut, *, rejects: bool) -> dict[str, Argument]:
@@ -350,12 +270,11 @@ def _results(held_out: HeldOut, *, rejects: bool) -> dict[str, Argument]:
     groups = None if held_out.groups is None else np.unique(held_out.groups, return_inverse=True)[1]
     n_classes, tempered = len(held_out.labels), held_out.columns.model.decision.temperature != 1
     return {
-        "metrics": scores.metrics_of(y, predicted, n_classes, table, groups),
+        "metrics": scores.metrics_of(y, predicted, accepted, n_classes, table, groups),
         "coverage": scores.fraction_of(accepted, groups=groups) if rejects else None,
         "accepted_accuracy": scores.fraction_of(correct, accepted, groups) if rejects else None,
         "costs": None if costs is None else scores.costs_of_predictions(costs, y, predicted),
-        "decisions": None if table is None else scores.other_decisions(table, y, predicted, n_classes, costs),
-        "probabilities": None if table is None else scores.calibration(table, y, is_calibrated=tempered),
+        "probabilities": None if table is None else scores.probabilities_of(table, y, is_calibrated=tempered),
     }
 
 

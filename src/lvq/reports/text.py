@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 
 import numpy as np
@@ -14,10 +14,13 @@ from lvq.typing import JSONValue
 
 DIGITS = 6  # significant digits of values that are only drawn or shown
 MISSING = "–"
+MAX_NAMED = 5  # names in a sentence
 
 
 def to_json(value: object) -> JSONValue:
     """Numbers, strings, arrays, lists, mappings and data classes in JSON types; NaN and infinite values become None.
+
+    Fields with ``repr=False`` are left out.
 
     Examples
     --------
@@ -31,7 +34,7 @@ def to_json(value: object) -> JSONValue:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if is_dataclass(value):
-        return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: to_json(getattr(value, field.name)) for field in fields(value) if field.repr}
     if isinstance(value, Mapping):
         return {str(key): to_json(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -69,18 +72,6 @@ def rounded(values: object) -> JSONValue:
     if isinstance(values, float):
         return float(f"{values:.{DIGITS}g}") if math.isfinite(values) else None
     return values
-
-
-def rounded_coordinates(values: Iterable[float], span: float) -> list[float]:
-    """Coordinates rounded to 1e-5 of the chart's span.
-
-    Examples
-    --------
-    >>> rounded_coordinates(np.array([1000.0001234567, 1.5]), 0.001)
-    [1000.00012346, 1.5]
-    """
-    decimals = 5 - math.floor(math.log10(span)) if span > 0 else DIGITS
-    return [round(float(value), decimals) for value in values]
 
 
 def label_texts(labels: ArrayLike) -> list[str]:
@@ -177,17 +168,6 @@ def shortened(name: str, length: int = 40) -> str:
     return name if len(name) <= length else name[: length - 1] + "…"
 
 
-def aspect_ratio(x: Sequence[float], y: Sequence[float]) -> str:
-    """Width to height of the map, limited to what fits on the page.
-
-    Examples
-    --------
-    >>> aspect_ratio([0.0, 4.0], [0.0, 2.0]), aspect_ratio([-1.0, 2.0], [0.0, 3.0])
-    ('1.60', '1.00')
-    """
-    return f"{min(1.6, max(0.9, (x[1] - x[0]) / (y[1] - y[0]))):.2f}"
-
-
 def signed(value: float) -> str:
     """A number with its sign and two decimals.
 
@@ -197,6 +177,18 @@ def signed(value: float) -> str:
     ('+1.23', '−0.50')
     """
     return f"{'−' if value < 0 else '+'}{abs(value):.2f}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few names of a sentence.
+
+    Examples
+    --------
+    >>> listed(["a", "b"]), listed(["a", "b", "c", "d", "e", "f", "g"])
+    ('a, b', 'a, b, c, d, e and 2 more')
+    """
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return ", ".join(names[:MAX_NAMED]) + more
 
 
 FILTERS: dict[str, Callable[..., str]] = {

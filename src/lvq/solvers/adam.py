@@ -10,7 +10,7 @@ import numpy as np
 from lvq.model.links import Part
 from lvq.model.objective import Params, Problem
 from lvq.model.rows import is_tensor, like, namespace
-from lvq.model.samples import ArraySamples, Map
+from lvq.model.samples import ArraySamples
 from lvq.solvers.state import Report, Result, StoppingRule, silent
 from lvq.typing import Array
 
@@ -21,7 +21,6 @@ DECAYS = (0.9, 0.999)  # of the running means of the gradient and of its square,
 EPSILON = 1e-8
 FIRST_SAMPLES = 400_000  # before L-BFGS: samples of all epochs, which are 10 to 20
 FIRST_RATE, FIRST_BATCHES = 0.02, 64  # and their first rate, and the number of batches of an epoch, at least
-FIRST_PROTOTYPES = 32  # for each sample of a batch, at most: each step moves all of them
 GPU_BATCHES, GPU_EPOCHS = 16, 20  # of tensors: on a GPU a step takes a millisecond up to some 10,000 samples
 
 
@@ -42,9 +41,6 @@ class Adam(Part):
         all epochs.
     n_iter_no_change : int, default=5
         Patience of `tol`.
-    validation_fraction : float, default=0.0
-        Fraction of the samples that is held out; training stops when their cost no longer improves, and the best
-        parameters are kept. 0 holds out none.
     device : str, optional
         Where to compute, as in `LBFGS`.
     """
@@ -54,7 +50,6 @@ class Adam(Part):
     schedule: str = "linear"
     tol: float | None = None
     n_iter_no_change: int = 5
-    validation_fraction: float = 0.0
     device: str | None = None
 
 
@@ -66,9 +61,8 @@ def train(
     settings: Adam,
     random_state: np.random.RandomState,
     report: Report = silent,
-    mapping: Map = map,
 ) -> Result:
-    """Run up to `max_iter` epochs; with a held-out part, stop when it no longer improves and return its best.
+    """Run up to `max_iter` epochs.
 
     Parameters
     ----------
@@ -83,57 +77,48 @@ def train(
     settings : Adam
         Rates and batch size.
     random_state : RandomState
-        For the order of the samples and the held-out part.
+        For the order of the samples.
     report : callable
         Called with the number of epochs done and the objective.
-    mapping : callable
-        A `map` over the blocks of a batch, which may work in parallel.
     """
     free = problem.free(params)
-    samples, held_out = _split(samples, settings.validation_fraction, random_state)
-    moments = Moments(free)
+    means = RunningMeans(free)
     batches = -(-samples.n_samples // settings.batch_size)
-    stopping = StoppingRule(settings.tol if held_out is None else settings.tol or 0.0, settings.n_iter_no_change)
+    stopping = StoppingRule(settings.tol, settings.n_iter_no_change)
     history: list[float] = []
-    best, best_value = free, np.inf
     while len(history) < max_iter and not stopping.converged:
         order = _permutation(samples.X, random_state)
         total: Array = 0.0
         for batch in range(batches):
             done = len(history) + batch / batches
             rate = settings.learning_rate * _decay(settings.schedule, done, max_iter)
-            part = _take(samples, _rows(order[batch::batches]), free.prototypes)
-            value, gradient = problem.value_and_gradient(free, part, mapping)
-            free = moments.step(free, gradient, rate)
+            part = _take(samples, order[batch::batches], free.prototypes)
+            value, gradient = problem.value_and_gradient(free, part)
+            free = means.step(free, gradient, rate)
             total = total + value
         history.append(float(total) / batches)
-        if held_out is not None:
-            history[-1] = float(problem.value_and_gradient(free, held_out)[0])
-            if history[-1] < best_value:
-                best, best_value = free, history[-1]
         stopping.update(history[-1])
         report(len(history), history[-1])
-    return Result(problem.params(free if held_out is None else best), len(history), history, stopping.converged)
+    return Result(problem.params(free), len(history), history, stopping.converged)
 
 
 def first_epochs(
-    problem: Problem, params: Params, samples: ArraySamples, max_iter: int, report: Report = silent, mapping: Map = map
+    problem: Problem, params: Params, samples: ArraySamples, max_iter: int, report: Report = silent
 ) -> Result:
     """Some epochs that come before another solver, whose steps are rough.
 
     The order of the samples is the same in every call, so that the result is a function of the data.
     """
     if not is_tensor(samples.X):
-        most = max(512, len(params.prototypes) // FIRST_PROTOTYPES)
-        batch = min(max(samples.n_samples // FIRST_BATCHES, 64), most)
+        batch = min(max(samples.n_samples // FIRST_BATCHES, 64), 512)
         epochs = min(max(FIRST_SAMPLES // samples.n_samples, 10), 20)
     else:
         batch, epochs = -(-samples.n_samples // GPU_BATCHES), GPU_EPOCHS
     settings = Adam(learning_rate=FIRST_RATE, batch_size=batch)
-    return train(problem, params, samples, min(epochs, max_iter), settings, np.random.RandomState(0), report, mapping)
+    return train(problem, params, samples, min(epochs, max_iter), settings, np.random.RandomState(0), report)
 
 
-class Moments:
+class RunningMeans:
     """Running means of the gradient and of its square, for each part of the parameters."""
 
     def __init__(self, free: Params) -> None:
@@ -177,13 +162,8 @@ def _decay(schedule: str, epochs: float, total: int) -> float:
 
 def _take(samples: ArraySamples, rows: Array, prototypes: Array) -> ArraySamples:
     """Some samples in the prototypes' type; weights are scaled so that their weighted sum estimates the whole mean."""
-    X, y, weight = samples.take(rows)
+    X, y, weight = samples.take(np.sort(rows) if isinstance(rows, np.ndarray) else rows)  # memory is read in order
     return ArraySamples(like(X, prototypes), y, like(weight * (samples.n_samples / rows.shape[0]), prototypes))
-
-
-def _rows(order: Array) -> Array:
-    """The rows of a batch; in NumPy sorted, as the samples are ordered by class and searched class by class."""
-    return np.sort(order) if isinstance(order, np.ndarray) else order
 
 
 def _permutation(X: Array, random_state: np.random.RandomState) -> Array:
@@ -193,16 +173,3 @@ def _permutation(X: Array, random_state: np.random.RandomState) -> Array:
     generator = xp.Generator(device=X.device)
     generator.manual_seed(int(random_state.randint(2**31)))
     return xp.randperm(X.shape[0], generator=generator, device=X.device)
-
-
-def _split(
-    samples: ArraySamples, fraction: float, random_state: np.random.RandomState
-) -> tuple[ArraySamples, ArraySamples | None]:
-    """Training and held-out part, at random."""
-    count = min(round(fraction * samples.n_samples), samples.n_samples - 1)
-    if count == 0:
-        return samples, None
-    order = _permutation(samples.X, random_state)
-    blocks = samples.take(order[count:]), samples.take(order[:count])
-    training, held_out = (ArraySamples(X, y, weight / weight.sum()) for X, y, weight in blocks)
-    return training, held_out

@@ -20,7 +20,7 @@ from lvq.model.relevance import Matrix, Weights
 from lvq.model.rows import as_numpy, beside, is_sparse, like
 from lvq.model.samples import ArraySamples
 from lvq.solvers import adam
-from lvq.solvers.adam import Moments
+from lvq.solvers.adam import RunningMeans
 from lvq.solvers.state import Report, Result, silent
 from lvq.solvers.threads import block_threads
 from lvq.typing import Array
@@ -101,14 +101,14 @@ def train(
     matrix = 0 if params.relevance is None or params.relevance.ndim == 1 else params.relevance.size
     in_arrays = samples.in_memory and isinstance(samples.X, np.ndarray)
     products = PASSES * samples.n_samples * (params.prototypes.size + matrix) if in_arrays else 0
-    with block_threads(products) as mapping:
+    with block_threads(products):
 
         def function(free: Params) -> tuple[Array, Params]:
-            return problem.value_and_gradient(free, samples, mapping)
+            return problem.value_and_gradient(free, samples)
 
         large = is_large(params, samples)
         if large:
-            found = adam.first_epochs(problem, params, samples, max_iter, report, mapping)
+            found = adam.first_epochs(problem, params, samples, max_iter, report)
             history += np.minimum.accumulate(found.history).tolist()
             free = _better(problem, samples, free, problem.free(found.params))
             if tol is None:
@@ -209,9 +209,9 @@ def _minimise(
 
 def _adam_steps(function: Function, free: Params) -> Params:
     """Parameters after some steps of Adam, of order one and falling to zero."""
-    moments = Moments(free)
+    means = RunningMeans(free)
     for step in range(ADAM_STEPS):
-        free = moments.step(free, function(free)[1], ADAM_RATE * (1 - step / ADAM_STEPS))
+        free = means.step(free, function(free)[1], ADAM_RATE * (1 - step / ADAM_STEPS))
     return free
 
 
@@ -227,11 +227,7 @@ def unravel(vector: np.ndarray, template: Params) -> Params:
         if part is None:
             parts.append(None)
             continue
-        shape = tuple(np.shape(part)) if isinstance(part, float) else tuple(part.shape)
-        end = begin + int(np.prod(shape))
-        piece, begin = vector[begin:end].reshape(shape), end
-        if isinstance(part, float):
-            parts.append(float(piece))
-        else:
-            parts.append(like(beside(piece, part), part))
+        end = begin + int(np.prod(part.shape))
+        piece, begin = vector[begin:end].reshape(tuple(part.shape)), end
+        parts.append(like(beside(piece, part), part))
     return Params(*parts)

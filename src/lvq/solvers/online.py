@@ -19,7 +19,7 @@ from lvq.model.rows import has_missing, is_sparse, row_squares
 from lvq.model.samples import ArraySamples
 from lvq.solvers.kernels import rule as choices
 from lvq.solvers.kernels.rule import TIME, LearnedMetric, Prototypes, Rows, Rule, SparseRows
-from lvq.solvers.state import Report, Result, Statistics, StoppingRule, TrainingState, new_statistics, silent
+from lvq.solvers.state import Report, Result, Statistics, StoppingRule, TrainingState, silent
 from lvq.typing import Argument, Array
 
 SCHEDULES = ("constant", "linear", "inverse")
@@ -228,7 +228,8 @@ class Loop:
         relevance = state.relevance
         limits = relevance.groups(labels) if isinstance(relevance, rules.Structured) else (0, len(labels))
         groups = np.array(limits, dtype=np.int64)
-        _check_sizes(objective, relevance, start, rows, statistics, variances, len(groups) - 1)
+        if rows.y.max() > labels.max() or n_features != start.prototypes.shape[1]:  # compiled code checks no bounds
+            raise ValueError("The online solver needs prototypes of every class and feature; call fit again.")
         self.start, self.rows, self.rule = start, rows, rule
         self.name = _loop_of(rule, relevance, sparse=is_sparse(rows.X), masked=masked)
         starts = np.searchsorted(labels, np.arange(labels.max() + 2)).astype(np.int64)
@@ -288,41 +289,3 @@ def _loop_of(rule: Rule, relevance: rules.Relevance, *, sparse: bool, masked: bo
     if sparse:
         return "sparse"
     return "weights" if masked or rule.cost > choices.PAIR_COSTS else "plain"
-
-
-def _check_sizes(
-    objective: Objective,
-    relevance: rules.Relevance,
-    params: Params,
-    rows: Rows,
-    statistics: Statistics,
-    variances: np.ndarray,
-    n_groups: int,
-) -> None:
-    """The compiled loops check no bounds; here is every size that they need."""
-    labels, R, n_features = np.asarray(objective.labels), params.relevance, rows.X.shape[1]
-    n_rows, n_classes = len(rows.y), int(labels.max()) + 1
-    shape = (len(labels), n_features)
-    R_shape: tuple[int, ...] | None = None if type(relevance) is rules.Relevance else (n_features,)
-    if isinstance(relevance, rules.Matrix):
-        R_shape = (R.shape[-2] if R is not None and R.ndim > 1 else 0, n_features)
-    if R_shape is not None and getattr(relevance, "local", None) is not None:
-        R_shape = (n_groups, *R_shape)
-    expected = new_statistics(relevance, objective.cost, shape, max(len(statistics.seen), n_classes), 0.0)
-    sizes = {
-        "prototypes": (params.prototypes.shape, shape),
-        "ascending labels": (bool(labels[0] >= 0 and (np.diff(labels) >= 0).all()), True),
-        "parameters of the metric": (None if R is None else R.shape, R_shape),
-        "samples": (rows.X.shape, (n_rows, n_features)),
-        "missing values": (rows.observed.shape, (n_rows if len(rows.observed) else 0, n_features)),
-        "weights": (rows.weight.shape, (n_rows,)),
-        "class indices": (bool(rows.y.min() >= 0 and rows.y.max() < n_classes), True),
-        "variances": (variances.shape, (n_features,)),
-        **{name: (found.shape, wanted.shape) for name, found, wanted in zip(Statistics._fields, statistics, expected)},
-    }
-    for name, (found, wanted) in sizes.items():
-        if found != wanted:
-            raise ValueError(
-                f"The online solver was called with {name} that do not fit the model: got {found}, expected {wanted}. "
-                "A part of the model has changed since it was fitted; call fit again."
-            )

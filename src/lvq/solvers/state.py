@@ -14,18 +14,17 @@ import numpy as np
 
 from lvq.model.costs import CostOrRule, MarginCost, WinnerRule
 from lvq.model.links import Link
-from lvq.model.metrics import Metric
+from lvq.model.metrics import Metric, mean_apart
 from lvq.model.objective import Params
+from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import DataScale, Fisher, FisherNeighbours, Matrix, Relevance
 from lvq.model.rows import beside, like, namespace, row_squares, wide
 from lvq.model.samples import ArraySamples, Block, FeatureMoments
-from lvq.model.scores import mean_apart
 
 Report = Callable[..., None]  # (iterations done, present value of the objective, last=False)
 
 PART_APART = 0.2  # of the distance to the nearest other prototype: with one row of 150 intents best in log-loss
 COINCIDE = 1e-6  # of that part, below which the mean smallest distance is a rounding error
-MOST_APART = 1000  # prototypes from which the nearest other one is looked for
 MIN_UNIT_SAMPLES = 30  # of a stream; after these its units stay the same
 
 
@@ -67,7 +66,7 @@ def spread_of(metric: Metric, params: Params, samples: ArraySamples, link: Link 
     W, R = params[:2]
     if R is None and linked > 0 and step > 4 * COINCIDE * float(row_squares(W).max()):  # no copy of large prototypes
         return Units(step, linked, total)
-    apart = PART_APART * mean_apart(metric.prepare(W, R).distances(W[:MOST_APART])[0])
+    apart = PART_APART * mean_apart(metric, W, R)
     if step > COINCIDE * apart and linked > 0:
         return Units(step, linked, total)
     step = apart if apart > 0 else 1.0
@@ -181,6 +180,25 @@ class TrainingState:
         if isinstance(cost, MarginCost) and cost.cost_matrix is not None:
             cost = replace(cost, cost_matrix=cost.cost_matrix.astype(dtype))
         return cost
+
+
+def state_problem(state: TrainingState, model: PrototypeModel) -> str:
+    """How a training state does not fit its model, or "": the compiled loops check no bounds."""
+    expected = new_statistics(state.relevance, state.cost, model.prototypes.shape, len(model.classes), 0.0)
+    for name, values, wanted in zip(Statistics._fields, state.statistics, expected):
+        if values.dtype != np.float64 or values.shape != wanted.shape or not np.isfinite(values).all():
+            return f"statistics ({name}) that do not fit the prototypes"
+    if state.relevance.metric(model.labels) != model.metric:
+        return "a relevance rule that does not fit its metric"
+    ours, theirs = state.variances, model.variances
+    if not (ours is theirs if ours is None or theirs is None else np.array_equal(ours, theirs)):
+        return "variances of the features that are not those of its model"
+    starts = state.starts
+    if starts is not None and (starts.shape != model.prototypes.shape or not np.isfinite(starts).all()):
+        return "starting prototypes that do not fit its model"
+    if not (all(0 < unit < np.inf for unit in state.units[:2]) and 0 <= state.step < np.inf):
+        return "a number of steps or units that are not valid"
+    return ""
 
 
 class Result(NamedTuple):

@@ -15,7 +15,7 @@ from threading import Lock
 
 from threadpoolctl import ThreadpoolController
 
-from lvq.model.samples import Map
+from lvq.model.samples import Map, block_map
 
 _budget: ContextVar[int | None] = ContextVar("threads that blocks of rows may use", default=None)
 _limited = Lock()  # held while a limit is set
@@ -53,10 +53,14 @@ LARGE = 2**26  # products from which a call uses several threads
 
 @contextmanager
 def block_threads(products: int) -> Iterator[Map]:
-    """A `map` over blocks of rows for a call of so many products: in threads where it is large."""
+    """Blocks of rows are worked on in threads inside, where a call of so many products is large; yields their `map`."""
     threads = product_threads() if products >= LARGE else 1
     if threads < 2:
         yield map
         return
     with single_threaded_products(threads), ThreadPoolExecutor(min(threads, MAX_THREADS)) as pool:
-        yield pool.map
+        token = block_map.set(pool.map)
+        try:
+            yield pool.map
+        finally:
+            block_map.reset(token)

@@ -21,6 +21,34 @@ MISSING_TEXT = "(missing)"  # the category of missing strings, so a cell with th
 FIRST_ROW = 2  # number of a table's first row in messages: as in a spreadsheet, the line of names is row 1
 
 
+class Reading(NamedTuple):
+    """How a file is read.
+
+    Attributes
+    ----------
+    encoding : str, optional
+        That of a CSV file, such as "latin-1"; by default it is found from the bytes.
+    sheet : str, optional
+        The sheet of an Excel file; by default the first one with values.
+    header_row : int, optional
+        The row with the names of the columns, counted from 1; by default the first one with values. With 0 there is
+        none, and the columns are named "column 1", "column 2" and so on.
+    """
+
+    encoding: str | None = None
+    sheet: str | None = None
+    header_row: int | None = None
+
+    def named(self, row: Sequence[object]) -> list[str]:
+        """Names of the columns, by the cells of the row of names, or of the first row where no row has names."""
+        if self.header_row == 0:
+            return [f"column {place}" for place in range(1, len(row) + 1)]
+        return ["" if cell is None else str(cell).strip() for cell in row]
+
+
+AS_FOUND = Reading()
+
+
 class TableError(ValueError):
     """A table on disk that cannot be read or used; the message names the file and what to do."""
 
@@ -82,12 +110,13 @@ def no_such_file(path: Path) -> str:
 
 
 class Header(NamedTuple):
-    """Names of the columns ("" for none), delimiter, bytes of a part, empty lines before the names, and encoding."""
+    """Names of the columns ("" for none), delimiter, bytes of a part, lines before the names and of names, encoding."""
 
     names: list[str]
     delimiter: str
     block: int
-    empty: int
+    before: int
+    named: int
     encoding: str
 
 
@@ -118,11 +147,11 @@ def _encoding(start: bytes, given: str | None) -> str:
     return "iso8859-1"
 
 
-def read_header(path: Path, encoding: str | None = None) -> Header:
+def read_header(path: Path, how: Reading) -> Header:
     """The names of the columns, and how the file is written."""
     with opened(path) as raw:
         start = raw.read(MAX_HEADER_BYTES)
-    encoding = _encoding(start, encoding)
+    encoding = _encoding(start, how.encoding)
     if b"\0" in start and "16" not in encoding and "32" not in encoding:
         raise TableError(
             f"{path} holds null bytes, so it is no text in UTF-8; name its encoding with --encoding (encoding=...), "
@@ -133,15 +162,17 @@ def read_header(path: Path, encoding: str | None = None) -> Header:
     except UnicodeError as error:
         raise TableError(not_in(path, encoding)) from error
     lines = io.StringIO(text, newline="")
-    empty, first = next(((place, line) for place, line in enumerate(lines) if line.strip()), (0, ""))
+    filled = ((row, line) for row, line in enumerate(lines, start=1) if line.strip() and row >= (how.header_row or 1))
+    row, first = next(filled, (0, ""))
     if not first:
         raise TableError(f"{path} is empty; the first line must name the columns.")
     # The delimiter that occurs most often outside quotes; the first of equals, so a comma if there is none at all.
     delimiter = max(DELIMITERS, key="".join(first.split('"')[::2]).count)
     # A quoted name may contain a line break.
-    row = next(csv.reader(itertools.chain([first], lines), delimiter=delimiter))
+    cells = next(csv.reader(itertools.chain([first], lines), delimiter=delimiter))
     # A row fits into a part.
-    return Header([name.strip() for name in row], delimiter, max(BLOCK_BYTES, 32 * len(first)), empty, encoding)
+    block = max(BLOCK_BYTES, 32 * len(first))
+    return Header(how.named(cells), delimiter, block, row - 1, int(how.header_row != 0), encoding)
 
 
 def not_in(path: Path, encoding: str) -> str:

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -27,7 +28,18 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
-from lvq.tables.header import FIRST_ROW, Header, TableError, no_such_file, not_in, opened, read_header
+from lvq.tables.header import (
+    AS_FOUND,
+    FIRST_ROW,
+    Header,
+    Reading,
+    TableError,
+    listed,
+    no_such_file,
+    not_in,
+    opened,
+    read_header,
+)
 from lvq.tables.values import Marks, as_text, to_frame
 from lvq.typing import Label
 
@@ -130,15 +142,15 @@ class Table:
         return to_frame(pa.concat_tables(parts), numbers, codes, self.commas, marks)
 
 
-def open_table(table: str | Path | pd.DataFrame, encoding: str | None = None) -> Table:
+def open_table(table: str | Path | pd.DataFrame, how: Reading = AS_FOUND) -> Table:
     """A table: names of its columns at once, its rows when they are asked for.
 
     Parameters
     ----------
     table : DataFrame or path
         A data frame, whose rows are named by its index, or a CSV (also gzipped), Parquet or Excel file.
-    encoding : str, optional
-        That of a CSV file, such as "latin-1"; by default it is found from its bytes.
+    how : Reading, optional
+        How a file is read.
 
     Returns
     -------
@@ -166,7 +178,7 @@ def open_table(table: str | Path | pd.DataFrame, encoding: str | None = None) ->
         if not path.exists():
             raise TableError(no_such_file(path))
         try:
-            found = replace(_of_file(path, encoding), state=_state(path))
+            found = replace(_of_file(path, how), state=_state(path))
         except READ_ERRORS as error:
             raise TableError(_unreadable(path, error)) from error
     twice = sorted(name for name, count in Counter(found.names).items() if name and count > 1)
@@ -190,7 +202,7 @@ def _format(path: Path) -> str | None:
     return next((kind for kind, ends in FORMATS.items() if path.name.lower().endswith(ends)), None)
 
 
-def _of_file(path: Path, encoding: str | None) -> Table:
+def _of_file(path: Path, how: Reading) -> Table:
     kind = _format(path)
     if kind is None:
         endings = ", ".join(suffix for suffixes in FORMATS.values() for suffix in suffixes)
@@ -198,8 +210,8 @@ def _of_file(path: Path, encoding: str | None) -> Table:
     if not path.stat().st_size:
         raise TableError(f"{path} is empty; the first line must name the columns.")
     if kind == "CSV":
-        return _of_csv(path, encoding)
-    return _of_parquet(path) if kind == "Parquet" else _of_excel(path)
+        return _of_csv(path, how)
+    return _of_parquet(path) if kind == "Parquet" else _of_excel(path, how)
 
 
 def _unreadable(path: Path, error: Exception) -> str:
@@ -213,14 +225,14 @@ def _unreadable(path: Path, error: Exception) -> str:
 # -- CSV: all values are strings, as a part does not tell the kind of a column -----------------------------------------
 
 
-def _of_csv(path: Path, encoding: str | None) -> Table:
-    header = read_header(path, encoding)
+def _of_csv(path: Path, how: Reading) -> Table:
+    header = read_header(path, how)
     note = f"{path.name} is not in UTF-8 and was read as Latin-1; --encoding names another one."
-    notes = (note,) if encoding is None and header.encoding in ("cp1252", "iso8859-1") else ()
+    notes = (note,) if how.encoding is None and header.encoding in ("cp1252", "iso8859-1") else ()
     blank = cache(partial(_blank_lines, path, header))
 
     def row_number(position: int) -> int:
-        return position + FIRST_ROW + header.empty + bisect_right(blank(), position)
+        return position + 1 + header.before + header.named + bisect_right(blank(), position)
 
     batches = partial(_csv_batches, path, header)
     return Table(path, header.names, batches, row_number, notes, untyped=True, commas=header.delimiter != ",")
@@ -237,8 +249,8 @@ def _csv_batches(path: Path, header: Header, columns: list[str]) -> Iterator[pa.
             yield from arrow_csv.open_csv(
                 stream,
                 arrow_csv.ReadOptions(
-                    use_threads=False, block_size=header.block, skip_rows=header.empty, column_names=names,
-                    skip_rows_after_names=1,
+                    use_threads=False, block_size=header.block, skip_rows=header.before, column_names=names,
+                    skip_rows_after_names=header.named,
                 ),
                 arrow_csv.ParseOptions(delimiter=header.delimiter, newlines_in_values=True),
                 arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=columns),
@@ -265,9 +277,9 @@ def _explained(path: Path, header: Header, message: str) -> str:
 
 def _blank_lines(path: Path, header: Header) -> list[int]:
     """Positions of the rows that follow the blank lines between rows, which Arrow does not count."""
-    found, after = list[int](), -1
+    found, after = list[int](), -header.named
     with io.TextIOWrapper(opened(path), encoding=header.encoding) as text:
-        for record in csv.reader(text, delimiter=header.delimiter):
+        for record in csv.reader(islice(text, header.before, None), delimiter=header.delimiter):
             if record:
                 after += 1
             elif after >= 0:
@@ -301,34 +313,39 @@ def _of_frame(frame: pd.DataFrame) -> Table:
     return Table(Path("the data frame"), names, partial(_in_memory, columns), frame.index.tolist().__getitem__)
 
 
-def _of_excel(path: Path) -> Table:
+def _of_excel(path: Path, how: Reading) -> Table:
     try:
-        sheets = pd.read_excel(
-            path, sheet_name=None, header=None, dtype=object, keep_default_na=False, engine="openpyxl"
-        )
+        with pd.ExcelFile(path, engine="openpyxl") as book:
+            if how.sheet is not None and how.sheet not in book.sheet_names:
+                raise TableError(f"{path} has no sheet {how.sheet!r}; its sheets are {listed(book.sheet_names)}.")
+            names = book.sheet_names if how.sheet is None else [how.sheet]
+            sheets = pd.read_excel(book, sheet_name=names, header=None, dtype=object, keep_default_na=False)
     except ImportError as error:
         raise ModuleNotFoundError(
             f'{path} is an Excel file, which needs openpyxl: pip install "lvq[excel]"; or save it as CSV.',
             name="openpyxl",
         ) from error
-    except (OSError, MemoryError):
+    except (TableError, OSError, MemoryError):
         raise
     except Exception as error:  # of zip, of XML and of openpyxl itself
         reason = " ".join(str(error).split()) or type(error).__name__
         raise TableError(f"{path} cannot be read as an Excel file ({reason}); save it again, or as CSV.") from error
-    filled = {name: cells for name, sheet in sheets.items() if len(cells := _with_values(sheet))}
+    filled = {name: cells for name, sheet in sheets.items() if len(cells := _with_values(sheet, how))}
     if not filled:
         raise TableError(f"{path} is empty; the first row must name the columns.")
     (first, cells), *others = filled.items()
     unread = ", ".join(repr(str(name)) for name, _ in others)
-    notes = (f"{path.name}: the sheet {first!r} was read, not {unread}.",) if others else ()
-    names = ["" if pd.isna(name) else str(name).strip() for name in cells.iloc[0]]
-    columns = {name: _of_values(cells.iloc[1:, place]) for place, name in enumerate(names) if name}
-    return Table(path, names, partial(_in_memory, columns), (cells.index[0] + FIRST_ROW).__add__, notes, untyped=True)
+    notes = (f"{path.name}: the sheet {first!r} was read, not {unread}; --sheet names another one.",) if others else ()
+    names = how.named(cells.iloc[0].tolist())
+    rows = cells if how.header_row == 0 else cells.iloc[1:]
+    columns = {name: _of_values(rows.iloc[:, place]) for place, name in enumerate(names) if name}
+    before = int(cells.index[0]) + 1 + (how.header_row != 0)
+    return Table(path, names, partial(_in_memory, columns), before.__add__, notes, untyped=True)
 
 
-def _with_values(sheet: pd.DataFrame) -> pd.DataFrame:
+def _with_values(sheet: pd.DataFrame, how: Reading) -> pd.DataFrame:
     """The cells between the first and the last row with a value, up to the last such column."""
+    sheet = sheet.iloc[max(0, (how.header_row or 1) - 1) :]
     sheet = sheet.map(lambda cell: None if isinstance(cell, str) and not cell.strip() else cell)
     rows, columns = np.nonzero(sheet.notna().to_numpy())
     return sheet.iloc[rows.min() : rows.max() + 1, : columns.max() + 1] if len(rows) else sheet.iloc[:0]

@@ -17,7 +17,7 @@ from lvq.tables.header import TableError, is_number
 from lvq.tables.values import kind_of
 
 Value = TypeVar("Value")
-SUFFIXES = (".csv", ".csv.gz", ".parquet")
+SUFFIXES = (".csv", ".csv.gz", ".parquet", ".xlsx")
 _FORMULA = re.compile(r"[=+\-@\t\r].", re.DOTALL)  # what a spreadsheet may take for a formula
 
 
@@ -26,12 +26,12 @@ def check_table_output(path: str | Path, *, force: bool = False) -> Path:
 
     Examples
     --------
-    >>> check_table_output("predictions.xlsx")
+    >>> check_table_output("predictions.doc")
     Traceback (most recent call last):
-    lvq.tables.header.TableError: predictions.xlsx cannot be written: its name must end in .csv, .csv.gz or .parquet.
+    lvq.tables.header.TableError: The name predictions.doc must end in .csv, .csv.gz, .parquet or .xlsx.
     """
     if not str(path).lower().endswith(SUFFIXES):
-        raise TableError(f"{path} cannot be written: its name must end in .csv, .csv.gz or .parquet.")
+        raise TableError(f"The name {path} must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}.")
     return check_output(path, force=force)
 
 
@@ -49,8 +49,8 @@ def escape_formula(text: Value) -> Value | str:
 def write_table(path: Path, parts: Iterable[pd.DataFrame]) -> None:
     """Write parts of a table with the same columns.
 
-    In a CSV file, texts that a spreadsheet would run as a formula get an apostrophe before them: those that begin with
-    ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and are not numbers.
+    In CSV and Excel files, texts that a spreadsheet would run as a formula get an apostrophe before them: those that
+    begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and are not numbers.
 
     Examples
     --------
@@ -64,6 +64,9 @@ def write_table(path: Path, parts: Iterable[pd.DataFrame]) -> None:
     with naming_a_full_disk(path), temporary_beside(path) as temporary:
         if path.name.lower().endswith(".parquet"):
             _write_parquet(temporary, parts)
+            return
+        if path.name.lower().endswith(".xlsx"):
+            pd.concat(map(_escaped, parts)).to_excel(temporary, index=False, engine="openpyxl")
             return
         opener = gzip.open if path.name.lower().endswith(".gz") else open
         with opener(temporary, "wt", encoding="utf-8", newline="") as stream:

@@ -11,7 +11,7 @@ except ModuleNotFoundError as error:
         f'lvq.workflow needs {error.name}, which is not installed: pip install "lvq[cli]".', name=error.name
     ) from error
 
-from lvq.tables.header import TableError
+from lvq.tables.header import Reading, TableError
 from lvq.workflow.columns import TableOptions
 from lvq.workflow.comparing import Comparison, RankedModel, compare
 from lvq.workflow.demo import run_demo
@@ -25,6 +25,7 @@ __all__ = [
     "Comparison",
     "PredictResult",
     "RankedModel",
+    "Reading",
     "Run",
     "TableError",
     "TableOptions",

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from lvq.preprocessing.table import as_categories
-from lvq.tables.header import MAX_LISTED, TableError, is_number, listed
+from lvq.tables.header import AS_FOUND, MAX_LISTED, Reading, TableError, is_number, listed
 from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, kind_of
 
 MISSING_CELL = "an empty cell, or a text such as NA or None"
@@ -54,8 +54,8 @@ class TableOptions:
     missing_marks : sequence of str
         Strings and numbers that mean a missing value beside the usual ones: "n.d." in all features, "glucose=0" in one.
         The run stores them, and they hold for predictions and validations too.
-    encoding : str, optional
-        That of CSV files, such as "latin-1"; by default it is found from their bytes.
+    reading : Reading
+        How files are read: encoding, sheet and row of names.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class TableOptions:
     dates: Sequence[str] = ()
     detection_limits: Sequence[str] = ()
     missing_marks: Sequence[str] = ()
-    encoding: str | None = None
+    reading: Reading = AS_FOUND
 
 
 @dataclass(frozen=True)

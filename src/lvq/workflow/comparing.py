@@ -11,7 +11,7 @@ from __future__ import annotations
 import time as clock
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import pandas as pd
@@ -147,13 +147,21 @@ class Comparison:
         >>> Comparison(ranked, {}, {}, 0.5, 9, 2, 1, 15, [], "").verdict[:22]
         'Worse than the best: b'
         """
-        others = self.ranking[1:]
-        worse = [row.name for row in others if row.p_value < LEVEL]
+        worse = [row.name for row in self.ranking[1:] if row.p_value < LEVEL]
         test = f"corrected resampled t-test, adjusted by Holm, at {LEVEL:g}"
-        found = f"Worse than the best: {', '.join(worse)}" if worse else "No model is shown to be worse than the best"
-        unclear = len(worse) < len(others) and self.n_splits < FEW_SPLITS
-        few = f" {self.n_splits} splits are few for this test; raise --folds or, without --time, --repeats."
-        return f"{found} ({test}).{few if unclear else ''}"
+        found = f"Worse than the best: {', '.join(worse)} ({test})."
+        if len(worse) == len(self.ranking) - 1:
+            return found
+        if self.n_splits < FEW_SPLITS:
+            few = f"{self.n_splits} splits are too few to tell the other models from the best"
+            advice = f"use {FEW_SPLITS} or more, by --folds or, without --time, by --repeats"
+            return f"{f'{found} ' if worse else ''}{few}: {advice}."
+        return found if worse else f"No model is shown to be worse than the best ({test})."
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The ranking as a table."""
+        return pd.DataFrame([asdict(row) for row in self.ranking])
 
 
 def compare(

@@ -13,7 +13,7 @@ from lvq import LVQClassifier, LVQClassifierCV
 from lvq.estimators.find_model import find_model
 from lvq.estimators.registry import MODELS, estimator_types, short_name
 from lvq.preprocessing import TablePreprocessor
-from lvq.rejection import Combination, RejectClassifier
+from lvq.rejection import RejectClassifier
 from lvq.rejection.calibration import PATH_FRACTION
 from lvq.rejection.guarantee import samples_needed
 from lvq.tables.header import is_number
@@ -172,7 +172,7 @@ def make_reject_classifier(
         cv = StratifiedKFold(max(2, min(CROSS_FIT_FOLDS, smallest_class)), shuffle=True, random_state=seed)
     return RejectClassifier(
         estimator,
-        measure="auto" if coverage == 1 else Combination(),  # all are accepted, outliers too
+        measure="auto" if coverage == 1 else "combined",  # all are accepted, outliers too
         max_error=None if max_error is None else [max_error, *(each for each in WEAKER_BOUNDS if each > max_error)],
         confidence=confidence,
         min_coverage=0.9 if coverage is None and max_error is None else coverage,

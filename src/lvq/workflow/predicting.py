@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from lvq.tables.header import TableError
+from lvq.tables.header import AS_FOUND, Reading, TableError
 from lvq.tables.read import open_table
 from lvq.tables.write import check_table_output, write_table
 from lvq.workflow.rows import RowPredictor
@@ -63,7 +63,7 @@ def predict(
     *,
     keep: Sequence[str] = (),
     probabilities: bool = False,
-    encoding: str | None = None,
+    reading: Reading = AS_FOUND,
     force: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> PredictResult:
@@ -80,14 +80,17 @@ def predict(
     table : DataFrame or path
         A data frame, or a CSV (also gzipped) or Parquet file.
     out : path, optional
-        The predictions: .csv, .csv.gz or .parquet. The file appears when it is complete. Without it the result has
-        them as a data frame. The columns are:
+        The predictions: .csv, .csv.gz, .parquet or .xlsx. The file appears when it is complete. Without it the result
+        has them as a data frame. The columns are:
 
         - label: the predicted class; empty where a number is missing that had no missing values in training;
         - certainty: certainty of the prediction; higher is more certain;
         - accepted: whether the prediction is accepted;
         - reason: the reason for rejection: "ambiguous", "outlier", "missing value",
           "unknown category" or "value too large";
+        - because: the columns that speak most for the label, each with the factor by which it multiplies the odds of
+          the label against the second class, as in "size=4.2 (x3.1); colour=red (x1.4)"; for models without odds each
+          with its share of all contributions; see `lvq.explain`;
         - winner: the nearest prototype of that class, named as in the report: "P1" is ``prototypes_[0]``;
         - certified_radius: no smaller change of the row changes the label. In standardised units, as the model reads
           the row, with 0 or 1 for a category; empty for models that do not predict by the nearest prototype.
@@ -95,8 +98,8 @@ def predict(
         Columns of the table to copy into the predictions, such as an identifier.
     probabilities : bool, default=False
         Whether to add a column "probability CLASS" for each class.
-    encoding : str, optional
-        That of a CSV file; found from its bytes by default.
+    reading : Reading, optional
+        How a file is read: encoding, sheet and row of names.
     force : bool, default=False
         Whether `out` may be replaced.
     progress : callable, optional
@@ -114,7 +117,7 @@ def predict(
     >>> result.frame[["name", "label", "accepted"]].to_numpy().tolist()
     [['small', 'a', True], ['large', 'b', True]]
     """
-    given = open_table(table, encoding)
+    given = open_table(table, reading)
     path = None if out is None else check_table_output(out, force=force)
     if path is not None and path.exists() and given.path.exists() and path.samefile(given.path):
         raise TableError(f"{path} is the table itself, which the predictions would replace; choose another name.")

@@ -19,21 +19,24 @@ from sklearn.base import BaseEstimator
 from lvq.estimators.find_model import FoundModel, find_model, need_model
 from lvq.inspection.certify import certified_radius
 from lvq.inspection.columns import input_blocks
+from lvq.inspection.explain import contributions_between
 from lvq.inspection.steps import adapter
 from lvq.preprocessing.table import TablePreprocessor, as_categories
 from lvq.rejection import RejectClassifier
 from lvq.rejection.scores import Predictions, certainty_of
 from lvq.tables.header import MISSING_TEXT, TableError, check_columns, listed
 from lvq.tables.read import Table
-from lvq.tables.values import as_days, as_numbers, holds_dates, kind_of
+from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, kind_of
 from lvq.typing import Label
 from lvq.workflow.columns import LARGEST
 from lvq.workflow.pipeline import ignores_missing
 
 #: Columns of the predictions.
-COLUMNS = ("label", "certainty", "accepted", "reason", "winner", "certified_radius")
-_TEXTS = ("label", "reason", "winner")
-_EMPTY = dict(zip(COLUMNS, (None, np.nan, False, "", None, np.nan)))  # a row without a prediction
+COLUMNS = ("label", "certainty", "accepted", "reason", "because", "winner", "certified_radius")
+MAX_REASONS, MIN_SHARE = 3, 0.05  # columns that speak for a label: their number, and their share of all contributions
+MAX_LOG_ODDS = 700.0  # whose exponential is a number
+_TEXTS = ("label", "reason", "because", "winner")
+_EMPTY = dict(zip(COLUMNS, (None, np.nan, False, "", "", None, np.nan)))  # a row without a prediction
 _NOTES = {
     "missing value": "a missing value of {name!r}, which had none in training",
     "unknown category": "an unknown category of {name!r}",
@@ -124,7 +127,7 @@ class RowPredictor:
         empty = _EMPTY | dict.fromkeys(self.probability_columns, np.nan)
         predictions = pd.DataFrame(empty, index=rows.index).astype(dict.fromkeys(_TEXTS, object))
         if usable.any():
-            for name, values in self._predict(X[usable]).items():
+            for name, values in self._predict(X[usable], rows.loc[usable, self.columns.names]).items():
                 predictions.loc[usable, name] = values
         predictions["reason"] = np.where(reason == "", predictions["reason"], reason)
         predictions["accepted"] = predictions["reason"] == ""
@@ -166,8 +169,8 @@ class RowPredictor:
             count[0] += int(here.sum())
             reason[here & (reason == "")] = why
 
-    def _predict(self, X: pd.DataFrame) -> dict[str, ArrayLike]:
-        # one table of distances for label, reason and certainty
+    def _predict(self, X: pd.DataFrame, cells: pd.DataFrame) -> dict[str, ArrayLike]:
+        # one table of distances for label, reason, certainty, probabilities and winner
         if isinstance(self.model, RejectClassifier):
             predictions = self.model.predictions(X)
             certainty, reason = self.model.certainty_for(predictions), self.model.reason_for(predictions)
@@ -179,12 +182,15 @@ class RowPredictor:
             "certainty": six_digits(certainty),
             "reason": reason.astype(object),
         }
-        if self.probability_columns:
-            result |= dict(zip(self.probability_columns, map(six_digits, np.asarray(self.model.predict_proba(X)).T)))
         if self.found is not None:
+            result["because"] = strongest(predictions, cells)
             result["winner"] = [f"P{index + 1}" for index in predictions.winner]
-        if self.found is not None and self.has_radius:
-            result["certified_radius"] = _radii(self.found, X)
+            if self.has_radius:
+                result["certified_radius"] = _radii(self.found, predictions.inputs)
+        if self.probability_columns:
+            fitted = self.found is not None
+            table = predictions.model.probabilities(predictions.distances) if fitted else self.model.predict_proba(X)
+            result |= dict(zip(self.probability_columns, map(six_digits, np.asarray(table).T)))
         return result
 
     def notes(self) -> list[str]:
@@ -196,13 +202,42 @@ class RowPredictor:
         ]
 
 
-def _radii(found: FoundModel, X: pd.DataFrame) -> np.ndarray:
+def _radii(found: FoundModel, inputs: np.ndarray) -> np.ndarray:
     """Certified radii; none for a row with missing values, as a radius is a change of all of them."""
-    inputs = found.inputs(X)  # with the names of the columns, where the model was fitted to them
-    radii, known = np.full(len(inputs), np.nan), ~np.isnan(np.asarray(inputs, dtype=np.float64)).any(axis=1)
+    radii, known = np.full(len(inputs), np.nan), ~np.isnan(inputs).any(axis=1)
     if known.any():
-        radii[known] = certified_radius(found.estimator, inputs[known])
+        names = getattr(found.estimator, "feature_names_in_", None)  # where there is no step before the model
+        radii[known] = certified_radius(
+            found.estimator, inputs[known] if names is None else pd.DataFrame(inputs[known], columns=names)
+        )
     return six_digits(radii * (1 - 5e-6))  # which is never above the radius
+
+
+def strongest(predictions: Predictions, cells: pd.DataFrame) -> list[str]:
+    """The columns that speak most for each label: "size=4.2 (x3.1); colour=red (x1.4)", with factors of the odds.
+
+    The odds are those of the label against the second class. For models without odds, a column has its share of all
+    contributions; the text is empty where a step before the model cannot be followed.
+    """
+    nearest, scale = predictions.nearest, predictions.model.log_odds_scale
+    try:
+        amounts = contributions_between(predictions.found, predictions.inputs, nearest.winner, nearest.rival)
+    except ValueError:
+        return [""] * len(cells)
+    total = np.abs(amounts).sum(axis=1, keepdims=True)
+    share = np.divide(amounts, total, out=np.zeros_like(amounts), where=total > 0)
+    factor = np.exp(np.minimum(amounts * (scale or 0.0), MAX_LOG_ODDS))
+    shown = np.char.mod("x%.3g", factor) if scale is not None else np.char.mod("%.0f %%", 100 * share)
+    texts = {name: as_text(cells[name]) for name in cells}
+    names = list(cells)
+    return [
+        "; ".join(
+            f"{names[k]}={texts[names[k]][row] or MISSING_TEXT} ({shown[row, k]})"
+            for k in np.argsort(-amounts[row], kind="stable")[:MAX_REASONS]
+            if share[row, k] > MIN_SHARE
+        )
+        for row in range(len(cells))
+    ]
 
 
 def six_digits(values: np.ndarray) -> np.ndarray:

@@ -84,7 +84,7 @@ def make_study(
     given = [tables] if isinstance(tables, str | Path | pd.DataFrame) else list(tables)
     if not given:
         raise TableError("At least one table is needed, got none.")
-    parts = [open_table(each, options.encoding) for each in [*given, *([] if test is None else [test])]]
+    parts = [open_table(each, options.reading) for each in [*given, *([] if test is None else [test])]]
     source = ", ".join(str(part.path) for part in parts[: len(given)])
     names = named_columns(parts[0])[0]
     named = (target, group, time, *options.categorical, *options.dates, *options.detection_limits)

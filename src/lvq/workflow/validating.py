@@ -15,7 +15,7 @@ from lvq.reports import Context, Report
 from lvq.reports.metrics import Fraction
 from lvq.reports.model import Guarantee
 from lvq.reports.summary import Earlier
-from lvq.tables.header import TableError, listed
+from lvq.tables.header import AS_FOUND, Reading, TableError, listed
 from lvq.tables.read import open_table
 from lvq.tables.values import as_text
 from lvq.typing import JSONValue
@@ -38,7 +38,7 @@ def validate(
     *,
     target: str | None = None,
     out: str | Path | None = None,
-    encoding: str | None = None,
+    reading: Reading = AS_FOUND,
     force: bool = False,
 ) -> Validation:
     """Report on a fitted model for a labelled table from elsewhere, beside the test at the fit.
@@ -56,8 +56,8 @@ def validate(
         The column of classes; by default that of the fit.
     out : path, optional
         Folder for validation-TABLE.html and validation-TABLE.json; by default that of the run.
-    encoding : str, optional
-        That of a CSV file; found from its bytes by default.
+    reading : Reading, optional
+        How a file is read: encoding, sheet and row of names.
     force : bool, default=False
         Whether these files may be replaced.
 
@@ -84,7 +84,7 @@ def validate(
     files = [f"validation-{stem}.html", f"validation-{stem}.json"]
     folder = check_folder(run if out is None else out, files, force=force)
     target, model = target or metrics["data"]["target"], load_model(run)
-    given = open_table(table, encoding)
+    given = open_table(table, reading)
     predictor, classes = RowPredictor(model, given), [str(label) for label in model.classes_]
     notes = [*named_columns(given)[1], *predictor.check_columns(target=target)]
     frame = given.frame({target, *predictor.columns.categories}, metrics["missing_marks"])

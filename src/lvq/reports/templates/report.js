@@ -1,8 +1,7 @@
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id);
-  const read = (id) => JSON.parse(byId(id).textContent);
-  const data = read("data"), charts = read("charts"), views = {};
+  const data = JSON.parse(byId("data").textContent);
   const { rejection, points, prototypes, classes, variables } = data;
   const slider = byId("position"), only = byId("only"), sample = byId("sample");
   const order = points.true.map((_, k) => k).sort((a, b) => points.certainty[a] - points.certainty[b] || a - b);
@@ -15,62 +14,58 @@
   const number = (value) =>
     value === null ? "–" : Math.abs(value) >= 1000 && Math.abs(value) < 1e7 ? value.toFixed(0) : String(Number(value.toPrecision(4)));
   const count = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, " ");
+  const shortened = (name) => (name.length <= 40 ? name : `${name.slice(0, 39)}…`);
   const shown = (value) => (typeof value === "string" ? shortened(value) : number(value));
   const signedPercent = (fraction) => {
     const size = Math.abs(100 * fraction).toFixed(0);
     return `${size === "0" ? "" : fraction < 0 ? "−" : "+"}${size} %`;
   };
-  const thresholdText = (threshold) => (threshold === null ? "" : `threshold ${number(threshold)}`);
 
-  // -- operating points ---------------------------------------------------------------------------------------------------
+  // -- marks of the map: the k-th of a class in its group is the k-th sample of the class -------------------------
+
+  const marks = { s: [], p: [] };
+  function collect(kind, group, labels) {
+    const groups = classes.map((_, label) => [...document.querySelectorAll(`#${group}${label} use`)]);
+    const used = classes.map(() => 0);
+    labels.forEach((label, k) => {
+      const mark = groups[label][used[label]++];
+      mark.dataset.key = `${kind}${k}`;
+      marks[kind].push(mark);
+    });
+  }
+  collect("s", "samples", points.true);
+  collect("p", "prototypes", prototypes.label);
+
+  // -- operating points -----------------------------------------------------------------------------------------
 
   const position = () => Number(slider.value);
   const accepted = (k, at) => points.toggles[k].filter((change) => change <= at).length % 2 === 0;
-  const rows = (at) => points.true.map((_, k) => ({
-    key: `s${k}`, x: points.x[k], y: points.y[k], true: points.true[k], predicted: points.predicted[k],
-    accepted: accepted(k, at), faded: only.value !== "" && points.true[k] !== Number(only.value),
-  }));
-  const curvePoint = (at) =>
-    rejection.accuracy[at] === null ? [] : [{ coverage: rejection.coverage[at], accuracy: rejection.accuracy[at] }];
 
-  function showNumbers(at) {
-    const nAccepted = rejection.n_accepted[at], wrong = rejection.n_errors[at], nRejected = data.n_samples - nAccepted;
+  function move() {
+    const at = position(), nAccepted = rejection.n_accepted[at], nRejected = data.n_samples - nAccepted;
+    const threshold = rejection.threshold[at], wrong = `${count(rejection.n_errors[at])} wrong`;
     byId("coverage").textContent = percent(rejection.coverage[at]);
     byId("n-accepted").textContent = `${count(nAccepted)} of ${count(data.n_samples)}`;
     byId("accuracy").textContent = percent(rejection.accuracy[at]);
-    byId("n-errors").textContent = `${count(wrong)} wrong`;
+    byId("n-errors").textContent = wrong;
     byId("n-rejected").textContent = count(nRejected);
-    byId("threshold").textContent = thresholdText(rejection.threshold[at]);
+    byId("threshold").textContent = threshold === null ? "" : `threshold ${number(threshold)}`;
     const status = `${count(nAccepted)} of ${count(data.n_samples)} predictions accepted (${percent(rejection.coverage[at])}), ` +
-      `${count(wrong)} of them wrong (accuracy ${percent(rejection.accuracy[at])}), ${count(nRejected)} rejected`;
+      `${wrong} (accuracy ${percent(rejection.accuracy[at])}), ${count(nRejected)} rejected`;
     byId("status").textContent = status;
     slider.setAttribute("aria-valuetext", status);
-  }
-
-  function showCounts(at) {
-    for (const cell of document.querySelectorAll("#confusion td[data-row]")) {
-      const row = rejection.confusion[at][cell.dataset.row], number = row[cell.dataset.column];
-      cell.textContent = count(number);
-      cell.style.setProperty("--fraction", number / Math.max(1, row.reduce((sum, each) => sum + each, 0)));
+    for (const cell of document.querySelectorAll("#confusion td")) {
+      const row = rejection.confusion[at][cell.dataset.row], own = row[cell.dataset.column];
+      cell.textContent = count(own);
+      cell.style.setProperty("--fraction", own / Math.max(1, row.reduce((sum, each) => sum + each, 0)));
     }
-  }
-
-  function showCharts(at) {
-    if (views.map) views.map.data("points", rows(at)).run();
-    if (views.curve) views.curve.data("selected", curvePoint(at)).run();
-  }
-
-  function move() {
-    const at = position();
-    showNumbers(at);
-    showCounts(at);
-    showCharts(at);
+    for (const point of document.querySelectorAll("g[id^=point]")) point.classList.toggle("selected", point.id === `point${at}`);
+    marks.s.forEach((mark, k) => mark.classList.toggle("rejected", !accepted(k, at)));
     if (selected !== null) showLines(byId("detail"), describe(selected));
   }
 
-  // -- text of samples and prototypes -------------------------------------------------------------------------------------
+  // -- text of samples and prototypes -----------------------------------------------------------------------------
 
-  const shortened = (name) => (name.length <= 40 ? name : `${name.slice(0, 39)}…`);
   const prototype = (j) => `P${j + 1} (${shortened(prototypes.name[j])})`;
 
   function describe(key) {
@@ -80,7 +75,7 @@
     return [
       `Sample ${points.name[k]}: ${classes[points.predicted[k]]}`,
       correct ? "correct" : `wrong, true class: ${classes[points.true[k]]}`,
-      `certainty ${number(points.certainty[k])}, ${accepted(k, position()) ? "accepted" : "rejected"} at this operating point`,
+      `certainty ${number(points.certainty[k])}, ${accepted(k, position()) ? "accepted" : "rejected"} at this position of the slider`,
       `nearest prototype of this class ${prototype(points.winner[k])}; nearest of another class ${prototype(points.rival[k])}`,
       ...points.contributions[k].map(([variable, fraction, value, filled]) => `${shortened(variables[variable])} ${value !== null ? `= ${shown(value)}` : filled === undefined ? "missing" : `missing, filled with ${shown(filled)}`}: ${signedPercent(fraction)}`),
     ];
@@ -94,84 +89,54 @@
     }));
   }
 
-  function tooltip(_handler, event, _item, value) {
-    const box = byId("tooltip");
-    box.hidden = value === null || value === undefined || value === "";
+  function showTooltip(event) {
+    const box = byId("tooltip"), key = event.target.dataset?.key;
+    box.hidden = key === undefined;
     if (box.hidden) return;
-    showLines(box, typeof value === "object" ? Object.entries(value).map(([name, text]) => `${name}: ${text}`) : describe(value));
+    showLines(box, describe(key));
     const { width, height } = box.getBoundingClientRect();
-    const left = Math.min(event.clientX + 14, window.innerWidth - width - 8);
     const top = event.clientY + 14 + height > window.innerHeight ? event.clientY - height - 14 : event.clientY + 14;
-    box.style.left = `${Math.max(8, left)}px`;
+    box.style.left = `${Math.max(8, Math.min(event.clientX + 14, window.innerWidth - width - 8))}px`;
     box.style.top = `${Math.max(8, top)}px`;
   }
 
   function select(key) {
     selected = key;
-    const k = Number(key.slice(1)), table = key[0] === "p" ? prototypes : points;
-    if (key[0] === "s") sample.value = String(order.indexOf(k) + 1);
+    if (key[0] === "s") sample.value = String(order.indexOf(Number(key.slice(1))) + 1);
     showLines(byId("detail"), describe(key));
-    if (views.map) views.map.data("selected", [{ x: table.x[k], y: table.y[k] }]).run();
+    for (const mark of [...marks.s, ...marks.p]) mark.classList.toggle("selected", mark.dataset.key === key);
   }
 
-  // -- drawing ------------------------------------------------------------------------------------------------------------
-
-  function reduceSize(name, spec) {
-    if (name !== "map") return;
-    spec.layer[1].mark.size = 24;
-    spec.layer[2].layer[0].mark.size = 130;
-    for (const { mark } of spec.layer[2].layer.slice(1)) Object.assign(mark, { fontSize: 10, dx: mark.dx * 0.65, dy: mark.dy * 0.65 });
-  }
-
-  async function draw(element) {
-    const name = element.dataset.chart, spec = charts[name];
-    if (!spec) return;
-    if (name === "map") spec.datasets.points = rows(position());
-    if (name === "curve") spec.datasets.selected = curvePoint(position());
-    if (element.clientWidth < 420) reduceSize(name, spec);
-    const options = { mode: "vega-lite", renderer: "svg", actions: false, ast: true, tooltip };
-    const { view } = await window.vegaEmbed(element, spec, options);
-    views[name] = view;
-    if (name === "map") view.addEventListener("click", (_event, item) => item?.datum?.key && select(item.datum.key));
-  }
-
+  byId("map-chart").addEventListener("mousemove", showTooltip);
+  byId("map-chart").addEventListener("mouseleave", () => { byId("tooltip").hidden = true; });
+  byId("map-chart").addEventListener("click", (event) => event.target.dataset?.key && select(event.target.dataset.key));
   slider.addEventListener("input", move);
   for (const button of document.querySelectorAll("button[data-position]")) {
     button.addEventListener("click", () => { slider.value = button.dataset.position; move(); });
   }
-  only.addEventListener("change", () => showCharts(position()));
+  only.addEventListener("change", () => marks.s.forEach((mark, k) =>
+    mark.classList.toggle("faded", only.value !== "" && points.true[k] !== Number(only.value))));
   sample.addEventListener("input", () => {
     const k = order[Number(sample.value) - 1];
     if (k !== undefined) select(`s${k}`);
   });
+
+  // -- print and theme --------------------------------------------------------------------------------------------
 
   byId("print-summary").addEventListener("click", () => {
     document.documentElement.dataset.print = "summary";
     window.print();
     delete document.documentElement.dataset.print;
   });
-
+  window.addEventListener("beforeprint", () => {
+    document.querySelectorAll("details").forEach((each) => { each.open = true; });
+  });
   const theme = byId("theme"), dark = window.matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (document.documentElement.dataset.theme || (dark.matches ? "dark" : "light")) === "dark";
   const labelThemeButton = () => { theme.textContent = isDark() ? "Light" : "Dark"; };
   theme.addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; labelThemeButton(); });
   dark.addEventListener("change", labelThemeButton);
   labelThemeButton();
-
-  // -- print: charts as wide as a column, so that text keeps its size; all details open -----------------------------------
-
-  const PRINTED_WIDTH = 335;
-  window.addEventListener("beforeprint", () => {
-    document.querySelectorAll("details").forEach((each) => { each.open = true; });
-    for (const [name, view] of Object.entries(views)) {
-      if (name === "map") view.height(Math.max(250, (PRINTED_WIDTH * view.height()) / view.width()));
-      view.width(PRINTED_WIDTH).run();
-    }
-  });
-  window.addEventListener("afterprint", () => window.dispatchEvent(new Event("resize")));
-
   move();
-  Promise.all([...document.querySelectorAll("[data-chart]")].map(draw)).then(() => {
-    document.documentElement.dataset.ready = "true";
-  });
+  document.documentElement.dataset.ready = "true";
 })();

@@ -10,7 +10,6 @@ import numpy as np
 
 from lvq.solvers.kernels.compiling import VERSION, helper, inlined, stored
 from lvq.solvers.kernels.costs import decay_of, find_pair, learn_width, rate_of, touch_pair, winner_of, within_reach
-from lvq.solvers.kernels.rule import WINDOW
 
 
 @helper
@@ -29,36 +28,6 @@ def _squared_lengths(W):
         for k in range(W.shape[1]):
             lengths[j] += W[j, k] * W[j, k]
     return lengths
-
-
-@helper
-def _new_keys(count):
-    """Search keys up to whole vectors, and the mask of their lowest bits, which hold the prototype's index."""
-    mask = 1
-    while mask <= count:
-        mask *= 2
-    return np.full(-(-count // 16) * 16, np.iinfo(np.int64).max), mask - 1
-
-
-@inlined
-def _nearest_own_and_other(bits, keys, mask, low, high):
-    """The nearest prototype of the true class (rows low..high) and the nearest of all others.
-
-    Non-negative floats order as the integers of their bits, and an integer minimum vectorises where a floating one,
-    which must respect NaN, does not. The index goes into the lowest bits of the key, so the minimum brings it along,
-    and equal distances fall to the lowest index. A float64 gives up its last log2(count) bits, far below the rounding
-    of a distance that was found by a product. Keys from the number of prototypes on are largest.
-    """
-    largest = np.iinfo(np.int64).max
-    for j in range(bits.shape[0]):
-        keys[j] = (bits[j] & ~mask) | j
-    own, other = largest, largest
-    for j in range(low, high):
-        own = min(own, keys[j])
-        keys[j] = largest
-    for j in range(keys.shape[0]):
-        other = min(other, keys[j])
-    return own & mask, other & mask
 
 
 @inlined
@@ -98,9 +67,8 @@ def plain_epoch(rule, rows, order, time, prototypes, version=VERSION):
     W, starts, width, statistics = prototypes
     count, table, lengths = W.shape[0], _new_table(W), _squared_lengths(W)
     block, samples = table.shape[0] - count, table[count:]
-    products, (keys, mask) = np.zeros((block, table.shape[0]), W.dtype), _new_keys(count)
+    products = np.zeros((block, table.shape[0]), W.dtype)
     distances, derivatives, active = np.zeros(count), np.zeros(count), np.zeros(2, np.int64)
-    bits = distances.view(np.int64)
     zero, two = W.dtype.type(0), W.dtype.type(2)  # Python numbers would convert float32 to float64 and back
     total = 0.0
     for begin in range(0, order.shape[0], block):
@@ -116,10 +84,7 @@ def plain_epoch(rule, rows, order, time, prototypes, version=VERSION):
                 distance = square + lengths[j] - two * products[place, j]
                 distances[j] = distance if distance > zero else zero
             low, high = starts[y[i]], starts[y[i] + 1]
-            if rule.cost == WINDOW:
-                first, second = find_pair(rule, distances, low, high)
-            else:
-                first, second = _nearest_own_and_other(bits, keys, mask, low, high)
+            first, second = find_pair(rule, distances, low, high)
             distances[first], distances[second] = _pair_distances(table, row, first, second)
             cost = touch_pair(rule, time, width[0], distances, derivatives, active, first, second, low, high)
             decay, winner = decay_of(rule, time) * weight[i], winner_of(distances, active, 2)

@@ -1,0 +1,114 @@
+"""The data of a report: names and sizes, gaps, duplicates, and columns through which the class may leak."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import column_or_1d
+
+from lvq.inspection.importance import VariableImportances
+from lvq.reports.context import Context
+from lvq.reports.held_out import HeldOut
+from lvq.reports.metrics import Floats
+from lvq.reports.text import counted, label_texts, listed, percent
+from lvq.typing import MatrixLike
+
+MAX_IMPORTANCE = 0.5  # of a single column, above which it may contain the class
+MIN_COLUMNS = 4  # from which on such an importance is remarkable
+MIN_ROWS = 50  # from which on a different whole number in each is remarkable
+
+
+@dataclass(frozen=True)
+class Data:
+    """Names and sizes of the data; classes are in natural order, those that the model does not know come last."""
+
+    name: str
+    target: str | None
+    n_columns: int
+    n_samples: int
+    classes: list[str]
+    class_counts: list[int]
+    train_counts: list[int] | None
+    variables: list[str]  # the columns that the page names
+    row_names: str  # how samples are named
+    n_train: int | None
+    by_group: bool  # whether intervals count whole groups of samples
+    gaps: dict[str, float]  # fraction of missing values, by column
+    n_repeated: int  # test samples with the values of an earlier one
+    n_known: int | None  # test samples with the values of a training sample
+    suspects: list[str]  # sentences on what may make the results too good
+
+
+def data_of(
+    held_out: HeldOut,
+    importances: VariableImportances | None,
+    X_train: MatrixLike | None,
+    y_train: ArrayLike | None,
+    context: Context,
+) -> Data:
+    """The data of a report."""
+    columns, trained = held_out.columns, None if y_train is None else column_or_1d(y_train)
+    indexed = hasattr(getattr(held_out.X, "index", None), "tolist")  # of a list it is a method
+    source = "the index of their table" if indexed else "their row in the test data, counted from 0"
+    rows = [row.tobytes() for row in held_out.inputs]
+    known = None
+    if X_train is not None:
+        seen = {row.tobytes() for row in np.asarray(columns.found.inputs(X_train), dtype=np.float64)}
+        known = sum(row in seen for row in rows)
+    return Data(
+        name=context.data_name,
+        target=context.target,
+        n_columns=len(columns.all_names) or columns.model.n_features,
+        n_samples=len(held_out.y),
+        classes=label_texts(held_out.labels),
+        class_counts=np.bincount(held_out.y, minlength=len(held_out.labels)).tolist(),
+        train_counts=None if trained is None else [int((trained == label).sum()) for label in held_out.labels],
+        variables=columns.names,
+        row_names=f"Samples are named by {source}." if context.row_names is None else context.row_names,
+        n_train=None if trained is None else len(trained),
+        by_group=context.groups is not None,
+        gaps=_gaps(held_out),
+        n_repeated=len(rows) - len(set(rows)),
+        n_known=known,
+        suspects=_suspects(held_out, importances, known or 0),
+    )
+
+
+def _gaps(held_out: HeldOut) -> dict[str, float]:
+    missing = np.array([[cell is None for cell in row] for row in held_out.cells]).mean(axis=0)
+    return {name: float(rate) for name, rate in zip(held_out.columns.names, missing) if rate}
+
+
+def _suspects(held_out: HeldOut, importances: VariableImportances | None, n_known: int) -> list[str]:
+    """What may make the results better than they would be for new samples."""
+    columns, found = held_out.columns, []
+    if n_known:
+        found.append(
+            f"{counted(n_known, 'test sample')} of {len(held_out.y)} ({percent(n_known / len(held_out.y))}) "
+            f"{'has' if n_known == 1 else 'have'} the same values as a training sample, so the model may have seen the "
+            "answer."
+        )
+    if importances is not None and len(importances.importances) >= MIN_COLUMNS:
+        first = int(importances.order[0])
+        share = float(importances.importances[first])
+        if share > MAX_IMPORTANCE:
+            name = columns.all_names[first] if columns.all_names else importances.names[first]
+            found.append(
+                f"The column {name} has {percent(share)} of the importance: check that its value is known before the "
+                "class is."
+            )
+    numbered = [name for name, values in zip(columns.names, held_out.numbers.T) if _numbers_rows(values)]
+    if numbered and columns.in_units:
+        found.append(
+            f"These columns have a different whole number in every test sample: {listed(numbered)}. Leave them out if "
+            "they are identifiers or row numbers."
+        )
+    return found
+
+
+def _numbers_rows(values: Floats) -> bool:
+    """Whether each row has another whole number."""
+    whole = len(values) >= MIN_ROWS and bool((values == np.round(values)).all())
+    return whole and len(np.unique(values)) == len(values)

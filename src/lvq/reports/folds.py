@@ -1,0 +1,96 @@
+"""Cross-validation among the training samples, beside logistic regression on the same folds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import _safe_indexing
+
+from lvq.estimators.find_model import decides_by_cost, need_model
+from lvq.reports.metrics import Interval
+from lvq.typing import Labels, MatrixLike
+
+N_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Accuracies of the folds of a cross-validation, and of logistic regression on the same folds.
+
+    Examples
+    --------
+    >>> folds = Folds([0.9, 0.8, 0.9], [10, 10, 10], [0.9, 0.7, 0.8])
+    >>> [round(end, 3) for end in folds.above_logistic_regression]
+    [-0.16, 0.293]
+    """
+
+    accuracy: list[float]
+    n_samples: list[int]
+    logistic_regression: list[float] | None = None
+
+    @property
+    def mean(self) -> float:
+        """Mean accuracy."""
+        return float(np.mean(self.accuracy))
+
+    @property
+    def standard_deviation(self) -> float | None:
+        """Standard deviation over the folds."""
+        return float(np.std(self.accuracy, ddof=1)) if len(self.accuracy) > 1 else None
+
+    @property
+    def above_logistic_regression(self) -> Interval | None:
+        """95 % interval of the accuracy less that of logistic regression."""
+        return None if self.logistic_regression is None else self.above(self.logistic_regression)
+
+    def above(self, other: float | Sequence[float]) -> Interval:
+        """95 % interval of the accuracy less another one, by the t test of Nadeau and Bengio.
+
+        The variance of the mean of J differences is that of a difference times 1 / J + n_test / n_train, as training
+        sets share samples.
+        """
+        from scipy.stats import t
+
+        differences = np.array(self.accuracy) - other
+        count = len(differences)
+        if count < 2:
+            return -1.0, 1.0
+        half = t.ppf(0.975, count - 1) * np.std(differences, ddof=1) * np.sqrt(1 / count + 1 / (count - 1))
+        return float(differences.mean() - half), float(differences.mean() + half)
+
+
+def cross_validated(model: BaseEstimator, X: MatrixLike, y: Labels) -> Folds | None:
+    """Refit a model without its rejection in five folds, and logistic regression after the same steps.
+
+    Returns
+    -------
+    folds : Folds or None
+        None where a class has a single sample, and for a model that decides by costs.
+    """
+    found, codes = need_model(model, "the report"), np.unique(y, return_inverse=True)[1]
+    n_folds = min(N_FOLDS, int(np.bincount(codes).min()))
+    if n_folds < 2 or decides_by_cost(model):
+        return None
+    own = make_pipeline(*map(clone, found.steps), clone(found.estimator))
+    other = make_pipeline(
+        *map(clone, found.steps), SimpleImputer(), StandardScaler(), LogisticRegression(max_iter=1000)
+    )
+    splits = list(StratifiedKFold(n_folds, shuffle=True, random_state=0).split(codes, codes))
+    accuracies: list[list[float]] = [[], []]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for train, test in splits:
+            for estimator, found_accuracies in zip((own, other), accuracies):
+                fitted = estimator.fit(_safe_indexing(X, train), y[train])
+                found_accuracies.append(float(np.mean(fitted.predict(_safe_indexing(X, test)) == y[test])))
+    return Folds(accuracies[0], [len(test) for _, test in splits], accuracies[1])
