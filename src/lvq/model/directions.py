@@ -13,7 +13,7 @@ def span(samples: ArraySamples) -> np.ndarray:
     """Orthonormal rows that span all differences of samples; the identity, unless samples are fewer than features.
 
     Distances between samples are the same in these as in all features; 60 samples of 5,000 features need only 59 rows.
-    Only distinct samples count, so that a weight of two is the same as two copies.
+    Only distinct samples count, so a weight of two is the same as two copies.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def discriminant_directions(samples: ArraySamples, rank: int) -> np.ndarray:
     """Directions that separate the class means best against the spread within the classes, then principal axes.
 
     A truncated identity would use the first features only. The covariance within the classes is shrunk towards a
-    multiple of the identity, so that constant features and fewer samples than features cause no error.
+    multiple of the identity, so constant features and fewer samples than features cause no error.
 
     Examples
     --------

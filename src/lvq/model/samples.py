@@ -97,7 +97,7 @@ class ArraySamples:
         return self if step == 1 else ArraySamples(*self.take(slice(None, None, step)))
 
     def centre(self) -> Array:
-        """A point near the mean with few digits, so that subtracting it is exact for round numbers.
+        """A point near the mean with few digits: subtracting it is exact for round numbers.
 
         The origin for sparse samples, which stay as they are.
         """
@@ -245,11 +245,11 @@ class FeatureMoments(NamedTuple):
 
     @classmethod
     def of_block(cls, block: Block) -> "FeatureMoments":
-        """Of the samples of a block."""
+        """The moments of the samples of a block."""
         return cls.of(block.X, block.weight)
 
     def __add__(self, other: "FeatureMoments") -> "FeatureMoments":  # type: ignore[override]
-        """Of the samples of both, by their means: sums of squares would lose digits far from the origin."""
+        """The moments of both together, by their means: sums of squares would lose digits far from the origin."""
         mass, apart = self.mass + other.mass, other.mean - self.mean
         fraction = other.mass / np.where(mass > 0, mass, 1)
         scatter = self.scatter + other.scatter + apart**2 * self.mass * fraction

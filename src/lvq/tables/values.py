@@ -2,8 +2,8 @@
 
 Rules:
 - leading and trailing blanks of a text are removed; an empty text and the usual marks, such as NA, are missing;
-- numbers are float64 with NaN for missing ones, texts are objects with None for missing ones;
-- booleans are the texts "True" and "False", however a file writes them, so that a model fitted on a CSV file reads a
+- numbers are float64 with NaN for missing ones, strings are objects with None for missing ones;
+- booleans are the strings "True" and "False", however a file writes them, so that a model fitted on a CSV file reads a
   Parquet file as well;
 - year first (2024-03-01), with the name of a month (1 March 2024), and with full stops (1.3.2024, the day first) are
   unambiguous dates. In 1/3/2024 and 1-3-2024 day or month may come first: only a number above 12 in the column tells.
@@ -78,14 +78,14 @@ def kind_of(column: pd.Series) -> Kind:
 
 
 def cleaned(column: Column, marks: Sequence[str] = ()) -> Column:
-    """An Arrow column of texts without leading and trailing blanks, with null for missing and marked ones."""
+    """An Arrow column of strings without leading and trailing blanks, with null for missing and marked ones."""
     trimmed = pc.utf8_trim_whitespace(column)
     missing = pc.is_in(trimmed, value_set=pa.array([*MISSING, *marks], trimmed.type))
     return pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed)
 
 
 def parsed(column: Column) -> Column | None:
-    """An Arrow column of texts as numbers; None where some are not."""
+    """An Arrow column of strings as numbers; None where some are not."""
     try:
         return pc.cast(column, pa.float64())
     except pa.ArrowInvalid:
@@ -99,7 +99,7 @@ _CODE = r"^[-+]?(0[0-9]|[0-9]{16})"
 
 
 def with_commas(column: Column) -> Column | None:
-    """An Arrow column of texts with decimal commas as numbers; None where it has none."""
+    """An Arrow column of strings with decimal commas as numbers; None where it has none."""
     has_commas = pc.any(pc.match_substring(column, ",")).as_py()
     if not has_commas or not pc.all(pc.match_substring_regex(column, _COMMAS)).as_py():
         return None
@@ -109,11 +109,11 @@ def with_commas(column: Column) -> Column | None:
 def to_series(
     column: Column, as_number: bool = False, exact: bool = False, commas: bool = False, marks: Sequence[str] = ()
 ) -> pd.Series:
-    """An Arrow column as a Series of float64, of texts, or of another type, without the marked values.
+    """An Arrow column as a Series of float64, of strings, or of another type, without the marked values.
 
-    With `as_number`, texts become numbers where all of them are. With `exact`, integers and floats keep their type, and
-    codes stay texts: float64 has no 9007199254740993, and writes 7 as 7.0 and 01067 as 1067. With `commas` a comma in a
-    number is a decimal comma.
+    With `as_number`, strings become numbers where all of them are. With `exact`, integers and floats keep their type,
+    and codes stay strings: float64 has no 9007199254740993, and writes 7 as 7.0 and 01067 as 1067. With `commas` a
+    comma in a number is a decimal comma.
     """
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
@@ -148,7 +148,7 @@ def _of_others(column: Column, exact: bool) -> pd.Series:
         number = column if exact and pa.types.is_floating(kind) else pc.cast(column, pa.float64(), safe=False)
         return pd.Series(number.to_numpy(zero_copy_only=False))
     series = (pc.cast(column, pa.timestamp("s")) if pa.types.is_date(kind) else column).to_pandas()
-    # lists, bytes and the like would be objects, as texts are
+    # lists, bytes and the like would be objects, as strings are
     return pd.Series(pd.arrays.ArrowExtensionArray(column)) if series.dtype == object else series
 
 
@@ -185,7 +185,7 @@ def as_numbers(
     Parameters
     ----------
     column : Series
-        Numbers, or texts that are numbers.
+        Numbers, or strings that are numbers.
     source : str
         Name of the table in an error.
     row_number : callable, optional
@@ -234,7 +234,7 @@ def as_numbers(
 
 
 def as_text(column: pd.Series) -> np.ndarray:
-    """The values of a column as texts.
+    """The values of a column as strings.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def is_date(text: str) -> bool:
 
 
 def holds_dates(column: pd.Series) -> bool:
-    """Whether a column holds dates: dates of a Parquet file or a spreadsheet, or texts of which most are dates.
+    """Whether a column holds dates: dates of a Parquet file or a spreadsheet, or strings of which most are dates.
 
     Examples
     --------
@@ -307,7 +307,7 @@ def as_days(column: pd.Series, source: str = "the table") -> np.ndarray:
     Parameters
     ----------
     column : Series
-        Dates, or texts that are dates.
+        Dates, or strings that are dates.
     source : str
         Name of the table in an error.
 
