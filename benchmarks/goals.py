@@ -4,10 +4,11 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from benchmarks import search, text
+from benchmarks import text
 from benchmarks.cases import coldstart, fit, online, predict
 from benchmarks.results import one
 from benchmarks.rounds import Row
+from experiments import pool
 
 Results = dict[str, list[Row]]
 #: How many times faster than the fastest peer a fit should be.
@@ -25,7 +26,7 @@ class Goal(NamedTuple):
 def goals(results: Results) -> list[Goal]:
     """All goals; results are rows by case, and may be missing."""
     found = [*prediction(results), *fits(results), *large(results), *gpu(results)]
-    found.append(at_most("`LVQClassifierCV`, mean CPU time over that of a 16-point SVC grid", search.stored_ratio(), 3))
+    found.append(at_most("`LVQClassifierCV`, mean CPU time over that of a 16-point SVC grid", pool.search_ratio(), 3))
     slower = coldstart.ratio(results.get("coldstart", []))
     found.append(at_most("cold start over that of LogisticRegression", slower, 1.2))
     return found

@@ -23,7 +23,7 @@ from sklearn.preprocessing import normalize
 
 from experiments.cells import Cell
 from experiments.pool import log_loss
-from experiments.tasks import Found, arguments, computed
+from experiments.tasks import Found, arguments, computed, show
 from lvq import LVQClassifier, RejectClassifier
 from lvq.rejection.scores import Predictions, certainty_of
 
@@ -163,7 +163,7 @@ def main() -> None:
     """The command."""
     given = arguments("few_shots", MODELS)
     wanted = cells(given.models, (1, 2), 1) if given.quick else cells(given.models)
-    print(summary(computed([] if given.summary else wanted, compute, given.out, given.jobs)))
+    show(given.out, summary(computed([] if given.summary else wanted, compute, given.out, given.jobs)))
 
 
 if __name__ == "__main__":

@@ -18,9 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.data import POOL_FILES, POOL_NAMED, pool_rows
-from experiments.cells import Cell
+from experiments.cells import Cell, Store
 from experiments.rivals import tuned_svm
-from experiments.tasks import Found, arguments, computed
+from experiments.tasks import Found, arguments, computed, results_of, show
 from lvq import GMLVQ, LVQClassifier, LVQClassifierCV
 
 SETS = POOL_NAMED + POOL_FILES
@@ -112,11 +112,15 @@ def summary(found: Found) -> str:
             np.mean([_mean(kept, names[place], one, key) for one in sets]) for key in ("log_loss", "seconds")
         )
         lines.append(
-            f"| {names[place]} | {accuracy[place].mean():.2f} | {loss:.3f} | {ranks[place]:.2f} | {seconds:.2f} |"
+            f"| {names[place]} | {accuracy[place].mean():.2f} | {_shown(loss)} | {ranks[place]:.2f} | {seconds:.2f} |"
         )
     return "\n".join(
         [*lines, "", *_forms(kept), *_far_behind(names, sets, accuracy), "", *_by_set(names, sets, accuracy)]
     )
+
+
+def _shown(loss: float) -> str:
+    return "" if np.isnan(loss) else f"{loss:.3f}"
 
 
 def _place(cell: Cell) -> tuple[str, int, int]:
@@ -152,12 +156,19 @@ def _by_set(names: list[str], sets: list[str], accuracy: np.ndarray) -> list[str
     return ["| set | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|", *rows]
 
 
+def search_ratio() -> float:
+    """Mean seconds of `LVQClassifierCV` over those of the search of an SVM, in the stored results."""
+    found = Store(results_of("pool")).read()
+    of = {name: [row["seconds"] for cell, row in found.items() if cell.method == name] for name in (SEARCH, SVM)}
+    return float(np.mean(of[SEARCH]) / np.mean(of[SVM]))
+
+
 def main() -> None:
     """The command."""
     given = arguments("pool", MODELS)
     sets, divisions = (("iris", "hayes_roth"), 1) if given.quick else (SETS, DIVISIONS)
     wanted = [] if given.summary else cells(tuple(given.models), sets, divisions)
-    print(summary(computed(wanted, compute, given.out, given.jobs)))
+    show(given.out, summary(computed(wanted, compute, given.out, given.jobs)))
 
 
 if __name__ == "__main__":

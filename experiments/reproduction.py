@@ -55,7 +55,7 @@ def main() -> int:
 
 def read_results(folder: pathlib.Path) -> list[dict[str, Any]]:
     """The results of the papers that are there, in the order of the papers; quick runs are not results."""
-    paths = [folder / f"{name}.json" for name in PAPERS if name != "beyond"]  # which has no published numbers
+    paths = [folder / f"{name}.json" for name in PAPERS]
     return [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
 
 

@@ -23,7 +23,7 @@ from experiments.comparison import Row
 from experiments.output import code_stamp, write_results
 from experiments.progress import Estimate, duration, progress_line
 
-PAPERS = ("fischer", "jin", "ridge", "kaestner", "beyond")
+PAPERS = ("fischer", "jin", "ridge", "kaestner")
 RESULTS = pathlib.Path(__file__).parent / "results"
 
 

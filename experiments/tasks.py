@@ -18,12 +18,24 @@ Found = dict[Cell, dict[str, Any]]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
+def results_of(name: str) -> pathlib.Path:
+    """The file of an experiment's cells."""
+    return pathlib.Path(__file__).parent / "results" / f"{name}.jsonl"
+
+
+def show(path: pathlib.Path, tables: str) -> None:
+    """Print the tables, and write them beside the cells."""
+    print(tables)
+    path.with_suffix(".md").write_text(tables + "\n", encoding="utf-8")
+
+
 def arguments(name: str, methods: Sequence[str]) -> argparse.Namespace:
     """What the command line says."""
     parser = argparse.ArgumentParser(prog=f"python -m experiments.{name}")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="processes (default: all cores)")
-    default = pathlib.Path(__file__).parent / "results" / f"{name}.jsonl"
-    parser.add_argument("--out", type=pathlib.Path, default=default, metavar="FILE", help="one JSON object a line")
+    parser.add_argument(
+        "--out", type=pathlib.Path, default=results_of(name), metavar="FILE", help="one JSON object a line"
+    )
     parser.add_argument("--models", nargs="+", choices=methods, default=list(methods), metavar="MODEL")
     parser.add_argument("--quick", action="store_true", help="a few small cells")
     parser.add_argument("--summary", action="store_true", help="print the tables of what is stored, compute nothing")

@@ -134,7 +134,9 @@ def signed_colours() -> Colormap:
 
 def _map(view: Map, ax: Axes) -> None:
     """Samples and prototypes over the predicted classes, the area of rejection hatched."""
-    display = view.display.plot(ax, legend=False)
+    display = view.display.plot(ax)
+    if display.legend_ is not None:  # the page has its own
+        display.legend_.remove()
     for code, (samples, prototypes) in enumerate(zip(display.samples_, display.prototypes_)):
         samples.set_gid(f"samples{code}")
         prototypes.set_gid(f"prototypes{code}")
