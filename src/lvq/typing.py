@@ -21,7 +21,7 @@ MatrixLike: TypeAlias = Any
 """Samples as an estimator takes them: an array, a tensor, a list or a data frame; each has its own way to take rows."""
 
 LabelsLike: TypeAlias = Any
-"""Classes or cells, one per sample, in an array or a sequence: labels may be objects, so that it is not array-like."""
+"""Classes or cells, one per sample, in an array or a sequence: labels may be objects, so it is not array-like."""
 
 Label: TypeAlias = Any
 """A class: a number, a string or another hashable object; keys of a dict must match exactly, so no union would do."""

@@ -187,14 +187,14 @@ def wrong(name, columns, message, *options):
         ),
         wrong("no feature", {"a": [1] * 20, "kind": ["x", "y"] * 10}, "no column that can be a feature"),
         wrong(
-            "too many texts",
+            "too many strings",
             {"a": [f"note {k}" for k in range(200)], "kind": ["x", "y"] * 100},
-            r"'a' .* holds 200 different texts .* 'note 0'.* names rows.* --drop 'a'",
+            r"'a' .* holds 200 different strings .* 'note 0'.* names rows.* --drop 'a'",
         ),
         wrong(
             "patients",
             {"a": [f"p{k // 2}" for k in range(400)], "kind": ["x", "y"] * 200},
-            r"'a' .* holds 200 different texts.* belong together, name it with --group 'a'\.",
+            r"'a' .* holds 200 different strings.* belong together, name it with --group 'a'\.",
         ),
         wrong("infinite", {"a": [1, np.inf] * 10, "kind": ["x", "y"] * 10}, r"'a' .* holds inf in row 3,"),
         wrong("huge", {"a": [1, 1e300] * 10, "kind": ["x", "y"] * 10}, r"'a' .* holds 1e\+300 in row 3,"),

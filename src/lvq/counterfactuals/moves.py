@@ -73,7 +73,7 @@ def pulled_in(ends: Floats, reached: Reached, low: Floats, high: Floats) -> Floa
     ends : ndarray of shape (n_jobs, n_coordinates)
         Moves that reach what is wanted.
     reached : callable
-        Of the indices of jobs and one move for each.
+        Indices of jobs and one move for each.
     low, high : ndarray of shape (n_jobs, n_coordinates)
         Ends of the box of each job.
     """

@@ -82,7 +82,7 @@ def counterfactual(
         Samples, as the model takes them.
     target : class or array-like of shape (n_samples,), optional
         The class to reach; with a `RejectClassifier`, as an accepted prediction. By default any class except the
-        predicted one; with a `RejectClassifier` any accepted prediction, so that accepted samples stay as they are.
+        predicted one; with a `RejectClassifier` any accepted prediction; accepted samples then stay as they are.
     samples : array-like of shape (n_real, n_features), optional
         Real samples, best the training samples, with the columns of X. All options below need them, and so do local
         metrics, a `RejectClassifier`, and pipelines with categories or steps that are not linear.

@@ -60,7 +60,7 @@ class Form(NamedTuple):
         return class_size >= n_features
 
 
-RIDGE, SHRINKAGE = 0.1, 0.3  # the best on the mean of 29 sets
+RIDGE, SHRINKAGE = 0.1, 0.3  # the best mean over 29 sets
 _PLAIN = Scale(local=None, ridge=0.003)
 _ADDITIVE = Weights(local="prototype", ridge=RIDGE)
 _SHARED = Matrix(ridge=RIDGE, rank="auto")
@@ -112,12 +112,12 @@ class LVQClassifier(CostBasedLVQ):
 
     The metric has one of several forms, from readable to flexible: "plain" (squared differences), "linear" (a matrix
     for all and one prototype a class, which is multinomial logistic regression), "additive" (a weight of each feature
-    for each prototype, so that log-odds are a sum of functions of single features) and "matrix" (a matrix for all
+    for each prototype: log-odds are a sum of functions of single features) and "matrix" (a matrix for all
     prototypes, or one for each). The log-loss of samples left out of short fits decides: of forms that it cannot tell
     apart the most readable is taken. With fewer than 50 samples, or ten a class, the form is plain with one prototype.
     The probabilities are calibrated.
 
-    Sparse samples of more than 1,024 features, such as texts, have one prototype a class in the plain metric.
+    Sparse samples of more than 1,024 features, such as tf-idf, have one prototype a class in the plain metric.
     `partial_fit` is available with ``solver="online"`` or a relevance without a ridge.
 
     {parameters}
@@ -233,7 +233,7 @@ class LVQClassifier(CostBasedLVQ):
         return super()._parts(X, device)
 
     def _solver(self, cost: Cost, relevance: Relevance, X: ArrayLike | None) -> Solver:  # type: ignore[override]
-        """As in all estimators, but L-BFGS that ends early for the plain form of texts."""
+        """As in all estimators, but L-BFGS that ends early for the plain form of sparse rows."""
         if self.solver == "auto" and isinstance(relevance, Scale) and _is_wide(X):
             return LBFGS(tol=TEXT_TOL)
         return super()._solver(cost, relevance, X)
@@ -291,7 +291,7 @@ class LVQClassifier(CostBasedLVQ):
     def _folds(
         self, parts: Parts, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None
     ) -> Folds | None:
-        """Folds; of texts only the words that they have, where these are enough for the model."""
+        """Folds; for sparse rows only the features that they have, where these are enough for the model."""
         folds = make_folds(samples, classes, groups)
         plain = isinstance(parts.relevance, Scale) and isinstance(self.init, str)
         return folds.narrow() if folds is not None and plain and _is_wide(folds.samples.X) else folds
@@ -326,7 +326,7 @@ class LVQClassifier(CostBasedLVQ):
 
 
 def _is_wide(X: ArrayLike | None) -> bool:
-    """Whether samples are sparse with more features than a matrix can have, as texts have."""
+    """Whether samples are sparse with more features than a matrix can have, as tf-idf has."""
     return is_sparse(X) and X.shape[1] > MAX_SPARSE
 
 

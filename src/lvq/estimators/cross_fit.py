@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 N_FOLDS, ITERATIONS = 5, 30  # 3 folds of 12 iterations choose forms that are 0.4 points less accurate
 MIN_SAMPLES = 50  # with fewer a temperature is little more than chance
 MAX_SAMPLES, MOST_OF_CLASS = 2_000, 20  # of more samples so many are drawn, or so many for each class
-SORTED_BY = 32  # features by which samples are sorted, so that folds do not depend on the order of samples
-SMALLEST_LOGARITHM = np.log(1e-6)  # of a probability, so that one sample cannot outweigh all others
+SORTED_BY = 32  # features by which samples are sorted: folds do not depend on their order
+SMALLEST_LOGARITHM = np.log(1e-6)  # of a probability: one sample cannot outweigh all others
 STANDARD_ERRORS = 0.25  # by which a candidate may be behind the best one; with a whole one 0.5 points are lost
 BEHIND = 1.0  # standard errors behind the best one after some folds, from which a candidate is left out of the others
 NUMBERS = (1, 2, 3, 5, 10, 20)  # of prototypes of a class that n_prototypes="auto" chooses from
@@ -146,7 +146,7 @@ def fold_numbers(X: Array, y: np.ndarray) -> np.ndarray:
     """Number of each sample's fold; -1 for those of a class with fewer distinct samples than folds.
 
     There are five folds, or so many as half of the distinct samples have in their class, and at least two. The distinct
-    samples of a class are dealt at random. Copies follow each other, so that they are in different folds: where
+    samples of a class are dealt at random. Copies follow each other, to be in different folds: where
     features have few values, new samples are mostly copies of known ones too.
 
     Examples
@@ -197,7 +197,7 @@ def group_folds(
     check_consistent_length(y, groups)
     n_folds = min(n_folds, len(np.unique(groups)), int(np.unique(y, return_counts=True)[1].max()))
     if n_folds < 2:
-        raise ValueError("groups must have at least two different values, so that one can be left out; got one.")
+        raise ValueError("groups must have at least two different values, as one is left out; got one.")
     with warnings.catch_warnings():  # a class with fewer samples than folds is absent from some folds
         warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
         splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
@@ -320,7 +320,7 @@ class Scores(NamedTuple):
 def choose(scores: Scores, allowed: float = STANDARD_ERRORS) -> int:
     """The first candidate that is behind the best one by at most `allowed` standard errors of their difference.
 
-    Candidates are in the order of preference, so that a choice that the scores do not support falls on the preferred
+    Candidates are in the order of preference: a choice that the scores do not support falls on the preferred
     one. With a single unit there is no error to measure, and the best one is taken.
 
     Examples

@@ -185,7 +185,7 @@ def training_samples(
         present, index = np.unique(rows.as_numpy(index)[kept], return_inverse=True)
         given, weight, classes = given[kept], weight[kept], classes[present]
     check_classes(estimator, classes, sample_weight)
-    weight = weight / weight.mean()  # only ratios count, so that the rate keeps its meaning
+    weight = weight / weight.mean()  # only ratios count: the rate keeps its meaning
     if tensor:
         index = index.to(X.device) if rows.is_tensor(index) else rows.beside(index, X)
         return Checked(ArraySamples(given, index, rows.like(weight, X)), classes, kept)
@@ -371,7 +371,7 @@ def _remedy(estimator: BaseEstimator, message: str, X: MatrixLike) -> str | None
             f"{name} needs X of numbers, got pandas.NA in a column of objects. Make numbers of all columns, in which "
             "NA marks a missing value, by X.astype('Float64')."
         )
-    of_classes = message.startswith(("Input y contains NaN", "boolean value of NA"))  # pandas.NA among texts
+    of_classes = message.startswith(("Input y contains NaN", "boolean value of NA"))  # pandas.NA among strings
     if of_classes or (message == "Input contains NaN" and not first_missing(X)):
         return f"Input y contains NaN. {name} needs the class of every sample; leave out the rows without one."
     if "contains NaN" not in message or not hasattr(estimator, "missing"):

@@ -1,7 +1,7 @@
 """Parameters of the estimators: each is declared once as a field, and described and constrained once here.
 
 `@estimator` makes a class a dataclass, whose `__init__` only stores its arguments, as scikit-learn requires. It writes
-the descriptions of all parameters into the docstring, in place of ``{parameters}`` and ``{attributes}``, and collects
+the descriptions of all parameters into the docstring, for ``{parameters}`` and ``{attributes}``, and collects
 their constraints for scikit-learn's validation. Parameters of parts are described by the parts, and constrained here.
 """
 

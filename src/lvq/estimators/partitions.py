@@ -36,7 +36,7 @@ from lvq.model.starts import EXACT as START_SAMPLES
 from lvq.solvers.lbfgs import LBFGS
 from lvq.typing import Argument, Delayed, MatrixLike
 
-TREE = 8  # sums that are added at a time; a constant, so that the order of the sums is fixed
+TREE = 8  # sums that are added at a time; a constant, to fix the order of the sums
 START_NUMBERS = 2**25  # of all samples that a start draws
 
 

@@ -54,7 +54,7 @@ def _restarted(parts: Parts, training: Training, samples: ArraySamples, n_classe
 def nearest_own_samples(model: PrototypeModel, samples: ArraySamples) -> np.ndarray:
     """Row of the nearest sample of its class for each prototype; different samples where the class has enough.
 
-    Prototypes of a class choose in their order. Of a sample and its copies only the first can be chosen.
+    Prototypes of a class choose in their order. Only the first of a sample and its copies can be chosen.
     """
     rows, y = np.empty(len(model.labels), dtype=np.intp), as_numpy(samples.y)
     for label in np.unique(model.labels):

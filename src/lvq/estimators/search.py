@@ -65,7 +65,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     of the true classes, each candidate's at the temperature that its probabilities need: on small sets it varies less
     than the accuracy, and the winner's accuracy is higher. The winner keeps its temperature.
 
-    Of the default candidates those with more than two prototypes, and more than half of the distinct samples of
+    Those default candidates with more than two prototypes, and more than half of the distinct samples of
     the smallest class, are left out.
 
     {parameters}

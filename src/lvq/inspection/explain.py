@@ -321,7 +321,7 @@ def _back_through_mixing(
 
 
 def _pseudo_inverse(matrix: LinearMap) -> LinearMap:
-    """Of a sparse map, which selects and scales columns, it is as sparse."""
+    """As sparse as the map, if that selects and scales columns."""
     if isinstance(matrix, np.ndarray):
         return np.linalg.pinv(matrix)
     inverse = sparse.csr_array(matrix.T)

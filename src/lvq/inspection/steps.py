@@ -39,7 +39,7 @@ Names = NDArray[np.str_]
 Indices = NDArray[np.intp]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.generic]  # numbers, or objects where there are categories
-# a matrix (to, from); sparse where each row selects and scales one column, so that many features need no large matrix
+# a matrix (to, from); sparse where each row selects and scales one column: many features need no large matrix
 LinearMap: TypeAlias = "Floats | sparse.csr_array"
 RARE = "other"  # the common column of infrequent categories
 

@@ -57,7 +57,7 @@ class MarginCost(Part):
     cost_matrix: Array | None = field(default=None, kw_only=True, compare=False)
 
     def scaled(self, spread: float) -> Self:
-        """The same cost with plain numbers in place of multiples of the spread."""
+        """The same cost with plain numbers instead of multiples of the spread."""
         return replace(self, alpha=self.alpha / spread)
 
     def value_and_derivative(self, H: Array, y: Array, labels: Array) -> tuple[Array, DistanceGradient]:
@@ -138,7 +138,7 @@ class XiMarginCost(MarginCost):
     xi: float = 2.0
 
     def scaled(self, spread: float) -> Self:
-        """The same cost with plain numbers in place of multiples of the spread."""
+        """The same cost with plain numbers instead of multiples of the spread."""
         return replace(super().scaled(spread), xi=self.xi / spread)
 
 
@@ -181,7 +181,7 @@ class SoftCost(Part):
     xi: float = 2.0
 
     def scaled(self, spread: float) -> Self:
-        """The same cost with plain numbers in place of multiples of the spread."""
+        """The same cost with plain numbers instead of multiples of the spread."""
         return replace(self, xi=self.xi / spread)
 
     def value_and_derivative(self, H: Array, y: Array, labels: Array) -> tuple[Array, DistanceGradient]:
@@ -249,7 +249,7 @@ class CrossEntropyCost(Part):
     cost_matrix: Array | None = field(default=None, kw_only=True, compare=False)
 
     def scaled(self, spread: float) -> Self:
-        """The same cost with plain numbers in place of multiples of the spread."""
+        """The same cost with plain numbers instead of multiples of the spread."""
         return replace(self, alpha=self.alpha / spread, xi=self.xi / spread)
 
     def value_and_derivative(self, H: Array, y: Array, labels: Array) -> tuple[Array, DistanceGradient]:

@@ -11,7 +11,7 @@ by least squares; tanh keeps outliers from determining it.
   it changes no importance. The diagonal of Lambda is arbitrary there.
 - Features that carry the same information have the same importance, however Lambda divides its weight among them.
 - The unit of a feature does not count.
-- Of more than 64 classes or prototypes only those that most samples are nearest to count.
+- With more than 64 classes or prototypes, only those nearest to most samples count.
 - Probabilities alone would miss a feature that only counts together with others, as in XOR; the prototypes are where
   such a feature has an effect of its own. Differences alone repeat less well from sample to sample.
 

@@ -3,7 +3,7 @@
 A link is a scalar function g of the squared distance D, and its derivative g'.
 
 A kernel k(v, w) = h(D / width^2) with h(0) = 1 induces the squared distance H = 2 - 2 h, so learning with a kernel is
-learning with H in place of D (Kaestner et al. 2012). Every kernel here is a function of D / width^2 alone, hence
+learning with H instead of D (Kaestner et al. 2012). Every kernel here is a function of D / width^2 alone, hence
 dH/dlog(width) = -2 D g'(D) for all of them. Links are increasing, so the nearest prototype stays the nearest.
 """
 

@@ -1,7 +1,7 @@
 """What is minimised: metric -> link -> cost -> pullback, the value and the gradient of all costs.
 
 The objective is the weighted mean of the samples' costs. Parameters are plain arrays; the width of a kernel enters by
-its logarithm, so that any real number is allowed. Rows are taken in blocks, so that memory stays bounded whatever the
+its logarithm, so any real number is allowed. Rows are taken in blocks, which bounds memory whatever the
 number of samples.
 
 Counted in flops for N samples, M prototypes, n features and m rows of Omega, margin costs need
@@ -154,7 +154,7 @@ class BlockObjective:
         return as_columns(pair.d_plus, pair.d_minus), as_columns(pair.own, pair.other), cache
 
     def rows(self, samples: ArraySamples) -> int:
-        """Rows to take at a time; a function of the sizes alone, so that sums do not depend on threads."""
+        """Rows to take at a time; a function of the sizes alone: sums do not depend on threads."""
         columns = len(self.labels) + self.prepared.columns
         if samples.in_memory and is_sparse(samples.X):  # the gradient of each block is as large as all prototypes
             return max(MIN_ROWS, SPARSE_SCORES // len(self.labels))

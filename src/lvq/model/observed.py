@@ -12,7 +12,7 @@ metric and diag(lambda) in the weighted one; a local metric has its own s. Why t
 - e'Lambda e is the distance as if each missing value were that of the prototype, so it contributes nothing;
 - if the differences u = x - w are uncorrelated and of variances c v, then E[u'Lambda u] = c sum_l Lambda_ll v_l, and
   E[e'Lambda e] is s times that: d is unbiased whichever features are missing, in every metric;
-- v has the units of x^2, so that d does not depend on the units in which the features are measured.
+- v has the units of x^2, so d does not depend on the units in which the features are measured.
 
 Where s = 0 (nothing observed, or only features without weight or variance), d = e'Lambda e; with nothing observed it is
 0 to all prototypes. In NumPy, for fit and predictions alike.

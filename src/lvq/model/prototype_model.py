@@ -79,7 +79,7 @@ class PrototypeModel:
         Variance of each feature in the training samples, where missing values are ignored; None where they are an
         error. See `lvq.model.observed`.
     unit_length : bool, default=False
-        Whether samples are divided by their length, so that squared distances are ``2 - 2 cos(x, w)``; prototypes have
+        Whether samples are divided by their length; squared distances are then ``2 - 2 cos(x, w)``; prototypes have
         length one.
 
     Examples
@@ -416,7 +416,7 @@ class PrototypeModel:
         return matrix + self.prototypes.size
 
     def blocks(self, X: Array) -> Iterator[Array]:
-        """Parts of the samples, so that memory stays bounded; at least one, which may be empty."""
+        """Parts of the samples, to bound memory; at least one, which may be empty."""
         images = 0 if self.relevance is None else int(np.prod(self.relevance.shape[:-1]))
         length = rows.block_rows(X, len(self.prototypes) + images)
         return (X[begin : begin + length] for begin in range(0, max(1, X.shape[0]), length))

@@ -133,7 +133,7 @@ class Weights(Structured):
         variable or the wavelengths of a band; None excludes a feature. Batch solvers only.
     sparsity : float, default=0.0
         Weight of the entropy of the weights of features or groups, which prefers few of them: 0 for one feature and
-        log(n) for n equal ones, so that 0.01 to 0.1 have an effect. Batch solvers only.
+        log(n) for n equal ones, so 0.01 to 0.1 have an effect. Batch solvers only.
     smoothness : float, default=0.0
         Weight of the squared differences between neighbouring features, for features that have an order, as in
         spectra. Batch solvers only.

@@ -1,4 +1,4 @@
-"""What NumPy arrays, torch tensors and CSR arrays spell differently, so that formulas are written once.
+"""What NumPy arrays, torch tensors and CSR arrays spell differently, to write formulas once.
 
 Products with dense arrays are spelled alike (``X @ B``, ``S.T @ X``), most else is ``xp = namespace(array)``, and the
 functions here do the rest. torch is looked up only if a tensor is given. Ties go to the first index.
@@ -121,7 +121,7 @@ def numpy_type(array: Array) -> np.dtype:
 
 
 def round_centre(rows: Array) -> Array:
-    """A point near the rows' mean whose digits are few, so that subtracting it from round numbers is exact."""
+    """A point near the rows' mean with few digits: subtracting it from round numbers is exact."""
     xp = namespace(rows)
     low, high = (rows.min(0), rows.max(0)) if xp is np else (rows.amin(0), rows.amax(0))
     return rounded_centre(rows.mean(0), low, high)

@@ -58,7 +58,7 @@ def class_scores(link: Link, distances: np.ndarray, xi: float | None) -> np.ndar
 def class_probabilities(link: Link, distances: np.ndarray, xi: float | None, sharpness: float) -> np.ndarray:
     """Softmax of -xi d_k for a cost with a steepness xi, else of the relative scores times half the sharpness.
 
-    With two classes both are the logistic function of the score, so that scores and probabilities rank alike.
+    With two classes both are the logistic function of the score, so scores and probabilities rank alike.
     """
     logits = class_scores(link, distances, None) * (sharpness / 2) if xi is None else -xi * _behind(link, distances)
     return make_largest(softmax(logits, axis=1).astype(distances.dtype), distances.argmin(axis=1))

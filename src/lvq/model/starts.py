@@ -19,7 +19,7 @@ EXACT = 5000  # samples of a class up to which a weight is exactly a number of c
 LLOYD = 10  # iterations for larger classes, whose clusters only start the training
 SUBSET, PER_CENTRE = 2500, 50  # of its samples, and at least for each centre, its clusters are found by so many
 #: Fraction of the weight that may still change its cluster when k-means ends. No fraction of less than 10,000 samples
-#: is equal to it, so that rounding never decides.
+#: is equal to it: rounding never decides.
 SETTLED = 0.0199
 CANCELLED = 1e-12  # squared length of a mean of rows of length one, below which it has no direction
 SHRINKAGE = 0.1  # of the covariance within the classes towards a multiple of the identity

@@ -32,7 +32,7 @@ ALIAS = "LvqClassifier"  # in skl2onnx's registry
 
 
 def register() -> None:
-    """Register the estimators of this library with skl2onnx, so that it converts pipelines with them.
+    """Register the estimators of this library with skl2onnx, to convert pipelines with them.
 
     Examples
     --------

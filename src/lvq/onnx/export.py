@@ -29,7 +29,7 @@ def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64") -> ModelProto:
     """Convert a fitted model to an ONNX graph, for onnxruntime and other runtimes.
 
     Its input is ``X`` with one row per sample; or one input per column, with the names of the columns, where a
-    ColumnTransformer takes texts and numbers. Its outputs are
+    ColumnTransformer takes strings and numbers. Its outputs are
 
     - ``label``: the class, a string or an int64;
     - ``probabilities``: as `predict_proba`, one column per class;

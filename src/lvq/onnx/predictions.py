@@ -1,7 +1,7 @@
 """Predictions of a model as an ONNX graph: distances, labels, scores and probabilities, as in `PrototypeModel`.
 
 The same formulas as in `lvq.model`, in the same order where rounding matters: centred on the prototypes first, products
-in place of differences, ties to the lowest index. ONNX has no expm1, so kernels are written with tanh and roots, which
+instead of differences, ties to the lowest index. ONNX has no expm1, so kernels are written with tanh and roots, which
 lose no digits near a prototype.
 """
 
@@ -32,7 +32,7 @@ class Predictions:
     inputs : list of str, default=[]
         Names of floating inputs of the graph, from which the samples are computed.
     costs : array of shape (n_classes, n_classes), optional
-        Of a CostClassifier: the class with the least expected cost is predicted.
+        Whether the class with the lowest expected cost is predicted, as by a CostClassifier.
     """
 
     def __init__(

@@ -81,14 +81,14 @@ def _convert_normal_variate(scope: Scope, operator: Operator, container: ModelCo
 
 
 def _convert_imputer(scope: Scope, operator: Operator, container: ModelComponentContainer) -> None:
-    """Replace every missing number by the statistic of its feature; texts are never missing in ONNX."""
+    """Replace every missing number by the statistic of its feature; strings are never missing in ONNX."""
     from skl2onnx.common.data_types import StringTensorType
 
     step, variable = operator.raw_operator, operator.inputs[0]
     values, graph, flagged = variable.full_name, _graph(scope, operator, container), indicated(step)
     if isinstance(variable.type, StringTensorType):
         if len(flagged):
-            raise ValueError("to_onnx cannot convert SimpleImputer(add_indicator=True) for texts; impute them before.")
+            raise ValueError("to_onnx cannot convert SimpleImputer(add_indicator=True) for strings; impute them first.")
         graph.name_output(values, operator.outputs[0].full_name)
         return
     statistics = step.statistics_.astype(np.float64)

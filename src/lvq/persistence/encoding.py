@@ -2,7 +2,7 @@
 
 None, booleans, numbers and strings are stored as they are. Everything else is a list: a kind, then the nodes of its
 parts, such as ``["tuple", 1, 2]`` or ``["object", "lvq.GLVQ", ["dict", "max_iter", 100, ...]]``. Only exact types are
-written, so that nothing is lost. Reading makes objects empty and sets their attributes; no method is called, except
+written, and nothing is lost. Reading makes objects empty and sets their attributes; no method is called, except
 the validation of this library's own classes and the construction of compiled parts.
 """
 
@@ -132,7 +132,7 @@ class Decoder:
         return result.reshape(shape)
 
     def _random_state(self, number: int) -> np.random.RandomState:
-        """Of the same number the same object."""
+        """The same object for the same number."""
         *key, position, has_gauss, cached = self._array(number).tolist()
         require(len(key) == STATE_LENGTH and 0 <= position <= STATE_LENGTH, "a random state that is not valid")
         state = np.random.RandomState()

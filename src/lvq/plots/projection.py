@@ -192,7 +192,7 @@ def _with_two_axes(down: Floats, up: Floats, names: list[str], Z: Floats, *, cen
 
 
 def _with_fixed_signs(columns: Floats) -> Floats:
-    """Columns whose largest entry is positive, so that equal models give equal figures."""
+    """Columns whose largest entry is positive: equal models give equal figures."""
     largest = columns[np.abs(columns).argmax(axis=0), np.arange(columns.shape[1])]
     return columns * np.where(largest < 0, -1, 1)
 

@@ -196,7 +196,7 @@ def show_percent(axis: XAxis | YAxis) -> None:
 
 
 def legend_columns(count: int) -> int:
-    """Columns of a legend of so many entries, so that it is no higher than the axes."""
+    """Columns of a legend with so many entries that is no higher than the axes."""
     return 1 + (count - 1) // 18
 
 
@@ -211,7 +211,7 @@ def place_legend(ax: Axes) -> Legend:
 
 
 def font_size(axis: XAxis | YAxis, count: int, largest: float | str) -> float:
-    """Font size in points, so that as many lines of text fit along an axis."""
+    """Font size in points with which as many lines of text fit along an axis."""
     from matplotlib.font_manager import FontProperties
 
     axis.axes.apply_aspect()  # the cells of an image are squares and leave a part of the axes empty

@@ -609,7 +609,7 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Of the classes' type where it can hold the label, as integers hold -1; otherwise of objects, so that no
+            Of the type of the classes if that can hold the label, as integers hold -1; otherwise of objects, so no
             class changes its type.
         """
         predictions = self.predictions(X)

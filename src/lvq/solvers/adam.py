@@ -107,7 +107,7 @@ def first_epochs(
 ) -> Result:
     """Some epochs that come before another solver, whose steps are rough.
 
-    The order of the samples is the same in every call, so that the result is a function of the data.
+    The order of the samples is the same in every call, so the result is a function of the data.
     """
     if not is_tensor(samples.X):
         batch = min(max(samples.n_samples // FIRST_BATCHES, 64), 512)

@@ -76,7 +76,7 @@ def train(
     another run, and the better of the two is the result. With one prototype per class another run seldom helps.
 
     With 15,000 samples and more, epochs of Adam on batches come first: each costs one evaluation, and they reach what
-    takes L-BFGS tens of them, so that L-BFGS only finishes the work. Samples are then best in float32, see `in_single`.
+    takes L-BFGS tens of them, so L-BFGS only finishes the work. Samples are then best in float32, see `in_single`.
     In the plain metric with few prototypes L-BFGS does all of it, and for samples in partitions, which have no batches.
 
     Parameters

@@ -151,7 +151,7 @@ class TrainingState:
     variances : ndarray of shape (n_features,), optional
         Variance of each feature, where missing values are ignored.
     moments : FeatureMoments, optional
-        What these variances come from, so that a stream can continue them; where it is None they stay as they are.
+        What these variances come from, for a stream to continue them; where it is None they stay as they are.
     starts : ndarray of shape (n_prototypes, n_features), optional
         Where the prototypes started, as means of samples of their class: they stand for these samples when a class is
         added.

@@ -49,7 +49,7 @@ def escape_formula(text: Value) -> Value | str:
 def write_table(path: Path, parts: Iterable[pd.DataFrame]) -> None:
     """Write parts of a table with the same columns.
 
-    In CSV and Excel files, texts that a spreadsheet would run as a formula get an apostrophe before them: those that
+    In CSV and Excel files, strings that a spreadsheet would run as a formula get an apostrophe before them: those that
     begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and are not numbers.
 
     Examples
@@ -80,7 +80,7 @@ def _escaped(part: pd.DataFrame) -> pd.DataFrame:
 
 
 def _write_parquet(path: Path, parts: Iterable[pd.DataFrame]) -> None:
-    """The types of the first part are those of all; a column without a value is of texts."""
+    """The types of the first part are those of all; a column without a value is of strings."""
     writer = None
     try:
         for part in parts:

@@ -2,7 +2,7 @@
 
 Rules:
 - nothing is left out without a note; where a guess could be wrong, there is an error with a message about what to do;
-- dates, names of rows and texts among numbers are never categories in silence;
+- dates, names of rows and strings among numbers never become categories silently;
 - left out with a note are rows without a class, and columns that are empty, constant, without a name, or row numbers;
 - the kind of a column (numbers or categories) is determined on the whole table; everything that is learned from values
   (means, categories, medians) is learned inside the model, from its training samples alone;
@@ -79,7 +79,7 @@ class Samples:
     Attributes
     ----------
     X : DataFrame
-        The features: numbers as float64, categories as texts.
+        The features: numbers as float64, categories as strings.
     y : ndarray of str
         The classes.
     places : ndarray of int
@@ -125,7 +125,7 @@ def prepare(
     min_class_rows : int, default=5
         Number of rows that every class must have.
     grouped : bool, default=False
-        Whether groups of rows are kept together, so that equal rows are not noted.
+        Whether groups of rows are kept together; equal rows are then not noted.
 
     Returns
     -------
@@ -262,7 +262,7 @@ def _useless(column: pd.Series, places: np.ndarray) -> str | None:
 def _numbers(column: pd.Series, source: str, limited: bool) -> np.ndarray:
     if kind_of(column) == "other":
         raise TableError(
-            f"The column {column.name!r} of {source} holds values of type {column.dtype}, neither numbers nor texts; "
+            f"The column {column.name!r} of {source} holds values of type {column.dtype}, neither numbers nor strings; "
             f"leave it out with --drop {column.name!r}, or convert it to numbers."
         )
     values = as_numbers(column, source, column.index.tolist().__getitem__, limited=limited)
@@ -289,7 +289,7 @@ def _check_not_dates(column: pd.Series, source: str) -> None:
 
 
 def _check_not_numbers(column: pd.Series, source: str) -> None:
-    """Raise TableError for texts of which most are numbers: the others are typing errors, marks or limits."""
+    """Raise TableError for strings of which most are numbers: the others are typing errors, marks or limits."""
     known = column.dropna()
     values = known.astype(str).to_numpy()
     others = np.array([not is_number(value) for value in values])
@@ -310,7 +310,7 @@ def _check_not_numbers(column: pd.Series, source: str) -> None:
 
 
 def _check_texts(column: pd.Series, source: str) -> None:
-    """Raise TableError for texts that are no categories."""
+    """Raise TableError for strings that are not categories."""
     known = as_text(column.dropna()).tolist()
     values, name = sorted(set(known)), column.name
     what, leave = f"The column {name!r} of {source}", f"leave it out with --drop {name!r}"
@@ -320,11 +320,11 @@ def _check_texts(column: pd.Series, source: str) -> None:
             f"{what} holds numbers with a comma, such as {comma!r}, which may be decimal commas or separators of "
             "thousands; write them with a decimal point and without separators, or delimit the columns by semicolons."
         )
-    rows = f"{len(values)} different texts in {len(known)} rows, such as {known[0]!r}"
+    rows = f"{len(values)} different strings in {len(known)} rows, such as {known[0]!r}"
     if MAX_CATEGORIES < len(values) < len(known):
         raise TableError(
             f"{what} holds {rows}, but at most {MAX_CATEGORIES} categories are allowed; {leave}, or convert it to "
-            f"numbers or fewer categories, or, where rows of one text belong together, name it with --group {name!r}."
+            f"numbers or fewer categories, or, where rows of one string belong together, name it with --group {name!r}."
         )
     if len(values) == len(known) or (len(known) >= MANY_ROWS and 2 * len(values) > len(known)):
         raise TableError(

@@ -92,7 +92,7 @@ class RankedModel:
     seconds : float
         Median time of a fit over the splits, so the compilation in the first fit of a kind does not count.
     p_value : float
-        Of the test against the model with the best mean, adjusted by Holm; 1 for that model itself.
+        p-value of the test against the model with the best mean, adjusted by Holm; 1 for that model itself.
     """
 
     name: str
