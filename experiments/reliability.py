@@ -58,11 +58,18 @@ def page(guarantees: list[dict[str, Any]], certificates: list[dict[str, Any]], t
                 CERTIFICATES,
                 table(("model", "norm", "samples", "certificates broken", "changed at twice the radius"), attacked),
                 TESTS,
-                f"On {tests['date']}, at commit `{tests['commit']}`: {tests['passed']:,} tests passed, {tests['failed']} "
-                f"failed, {tests['skipped']:,} were skipped, as they need hardware or software that was not there.",
+                ended(tests),
             ]
         )
         + "\n"
+    )
+
+
+def ended(tests: dict[str, Any]) -> str:
+    """How the tests ended."""
+    return (
+        f"On {tests['date']}, at commit `{tests['commit']}`: {tests['passed']:,} tests passed, {tests['failed']} failed, "
+        f"{tests['skipped']:,} were skipped, as they need hardware or software that was not there."
     )
 
 

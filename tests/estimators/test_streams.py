@@ -234,8 +234,35 @@ def test_unknown_labels(default, data):
     default.partial_fit(X, y, classes=[0, 1, 2])
     before = default.prototypes_.copy()
     with pytest.raises(ValueError, match=r"contains \[3\], not among the classes \[0, 1, 2\]"):
-        default.partial_fit(X, np.where(y == 1, 3, y))
+        default.partial_fit(X, np.where(y == 1, 3, y), classes=[0, 1, 2])
     np.testing.assert_array_equal(default.prototypes_, before)
+
+
+@pytest.mark.parametrize("rows", [1, 12])
+def test_labels_that_no_call_has_named_are_added(default, data, rows):
+    X, y = data
+    X, y = np.concatenate((X, X[:rows] + 20)), np.append(y, np.repeat(7, rows))
+    model = default.partial_fit(X[:-rows], y[:-rows], classes=[0, 1, 2])
+    alone = clone(default).partial_fit(X[:-rows], y[:-rows], classes=[0, 1, 2]).add_class(X[-rows:], 7)
+    model.partial_fit(X, y)
+    assert model.classes_.tolist() == [0, 1, 2, 7]
+    np.testing.assert_array_equal(model.prototypes_, alone.partial_fit(X, y).prototypes_)
+    assert (model.predict(X[-rows:]) == 7).all()
+    np.testing.assert_array_equal(model.partial_fit(X, y).classes_, [0, 1, 2, 7])
+
+
+@pytest.mark.parametrize(
+    ("relevance", "labels", "message"),
+    [(None, ["a", "b", "c"], "must be like the classes"), ("local_diagonal", [0, 5, 2], "size is learned")],
+)
+def test_labels_that_cannot_be_added(relevance, labels, message, data):
+    X, y = data
+    model = MCE(relevance=relevance, random_state=0).partial_fit(X, y, classes=[0, 1, 2])
+    before = model.prototypes_.copy()
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(X, np.array(labels)[y])
+    np.testing.assert_array_equal(model.prototypes_, before)
+    np.testing.assert_array_equal(model.classes_, [0, 1, 2])
 
 
 # -- streams continue the model that they find -------------------------------------------------------------------------

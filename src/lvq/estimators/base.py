@@ -122,9 +122,10 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         """Update the model with one batch of a stream, each sample once.
 
         The first samples set the starting prototypes and the units of rates and steepness. A class first seen later
-        gets its prototypes from its first samples. A stream has no known end: with the schedule "linear"
-        rates are constant, and that of the prototypes is a tenth of the learning rate in models with a cost. For
-        streams that change fast ``Online(schedule="constant")`` takes it as it is given.
+        gets its prototypes from its first samples; a label that no call has named is added as `add_class` does, unless
+        `classes` is given again. A stream has no known end: with the schedule "linear" rates are constant, and that of
+        the prototypes is a tenth of the learning rate in models with a cost. For streams that change fast
+        ``Online(schedule="constant")`` takes it as it is given.
 
         Parameters
         ----------
@@ -133,7 +134,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         y : array-like of shape (n_samples,)
             Their classes.
         classes : array-like of shape (n_classes,), optional
-            All classes that can occur; needed in the first call.
+            All classes that can occur; needed in the first call. Given later, other labels are refused.
         sample_weight : array-like of shape (n_samples,), optional
             Factor of each sample's step.
 

@@ -34,7 +34,7 @@ MIN_SAMPLES = 50  # with fewer a temperature is little more than chance
 MAX_SAMPLES, MOST_OF_CLASS = 2_000, 20  # of more samples so many are drawn, or so many for each class
 SORTED_BY = 32  # features by which samples are sorted: folds do not depend on their order
 SMALLEST_LOGARITHM = np.log(1e-6)  # of a probability: one sample cannot outweigh all others
-STANDARD_ERRORS = 0.25  # by which a candidate may be behind the best one; with a whole one 0.5 points are lost
+STANDARD_ERRORS = 0.1  # by which a candidate may be behind the best one; a whole one costs 0.5 points, none 0.1
 BEHIND = 1.0  # standard errors behind the best one after some folds, from which a candidate is left out of the others
 NUMBERS = (1, 2, 3, 5, 10, 20)  # of prototypes of a class that n_prototypes="auto" chooses from
 

@@ -7,7 +7,8 @@ import joblib
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state, column_or_1d
+from sklearn.utils.validation import check_consistent_length
 
 from lvq.estimators.inputs import check_classes, is_dask, samples_of_classes
 from lvq.estimators.specification import PENALTIES, Parts, check_for_samples
@@ -35,6 +36,8 @@ def next_batch(
     """The model before a batch of a stream, the samples of the batch, and all classes."""
     first = not hasattr(estimator, "model_")
     _check_stream(estimator, X)
+    if not first and classes is None:
+        _add_unseen(estimator, X, y)
     known = _known_classes(estimator, classes, first)
     factors, missing = estimator.class_weight, parts.ignores_missing
     samples = samples_of_classes(
@@ -66,6 +69,14 @@ def _known_classes(estimator: "BaseLVQ", classes: ArrayLike | None, first: bool)
         raise ValueError(f"classes must be passed on the first call to {name}.partial_fit.")
     check_classes(estimator, given, None)
     return given
+
+
+def _add_unseen(estimator: "BaseLVQ", X: ArrayLike, y: ArrayLike) -> None:
+    """Classes that no call has named get prototypes as `add_class` gives them."""
+    y = column_or_1d(as_numpy(y))
+    check_consistent_length(X, y)
+    for label in np.setdiff1d(y, estimator.classes_):
+        estimator.add_class(_safe_indexing(X, np.flatnonzero(y == label)), label)
 
 
 def with_moments(training: Training, samples: ArraySamples) -> Training:
