@@ -68,8 +68,8 @@ def page(guarantees: list[dict[str, Any]], certificates: list[dict[str, Any]], t
 def ended(tests: dict[str, Any]) -> str:
     """How the tests ended."""
     return (
-        f"On {tests['date']}, at commit `{tests['commit']}`: {tests['passed']:,} tests passed, {tests['failed']} failed, "
-        f"{tests['skipped']:,} were skipped, as they need hardware or software that was not there."
+        f"On {tests['date']}, at commit `{tests['commit']}`: {tests['passed']:,} tests passed, {tests['failed']} "
+        f"failed, {tests['skipped']:,} were skipped, as they need hardware or software that was not there."
     )
 
 
