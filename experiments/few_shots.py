@@ -11,7 +11,7 @@ import pathlib
 import time
 import warnings
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,10 +107,14 @@ def fitted(name: str, X: np.ndarray, y: np.ndarray, start: float) -> tuple[Judge
     return Judged(model.predict_proba, certainties), seconds
 
 
+def _similar(means: np.ndarray, scale: float, X: np.ndarray) -> np.ndarray:
+    return softmax(scale * (X @ means.T), axis=1)
+
+
 def class_means(X: np.ndarray, y: np.ndarray) -> Judged:
     """Similarity to the mean of each class."""
     means = normalize(np.stack([X[y == label].mean(axis=0) for label in np.unique(y)]))
-    best = _best([(lambda X, scale=scale: softmax(scale * (X @ means.T), axis=1)) for scale in SCALES])
+    best = _best([(partial(_similar, means, scale)) for scale in SCALES])
     return Judged(best, lambda X: {"similarity": (X @ means.T).max(axis=1)})
 
 
@@ -140,16 +144,17 @@ def summary(found: Found) -> str:
     """A table for each measure: a row for each model, a column for each number of rows."""
     parts = []
     for key, digits in (("accuracy", 1), ("log_loss", 3), ("seconds", 2)):
-        parts.append(_table(found, key, lambda result, key=key: {"": result[key]}, digits))
-    parts.append(_table(found, "area under the ROC curve, no intent", lambda result: result["areas"], 3))
+        parts.append(_table(found, key, key, digits))
+    parts.append(_table(found, "area under the ROC curve, no intent", "areas", 3))
     return "\n\n".join(parts)
 
 
-def _table(found: Found, title: str, values: Callable[[dict[str, Any]], dict[str, float]], digits: int) -> str:
+def _table(found: Found, title: str, key: str, digits: int) -> str:
     means: dict[str, dict[int, list[float]]] = {}
     for cell, result in found.items():
-        for key, value in values(result).items():
-            name = f"{cell.method}: {key}" if key else cell.method
+        values = result[key] if isinstance(result[key], dict) else {"": result[key]}
+        for part, value in values.items():
+            name = f"{cell.method}: {part}" if part else cell.method
             means.setdefault(name, {}).setdefault(int(cell.setting), []).append(value)
     rows = [
         f"| {name} | " + " | ".join(f"{np.mean(own[n]):.{digits}f}" if n in own else "" for n in ROWS) + " |"

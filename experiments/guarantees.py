@@ -28,7 +28,8 @@ from scipy.stats import binom
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
-from lvq import GLVQ, LVQ1, GuaranteeError, RejectClassifier
+from lvq import GLVQ, LVQ1, RejectClassifier
+from lvq.rejection import GuaranteeError
 from lvq.rejection.guarantee import CertifiedPoint
 from lvq.solvers.online import Online
 

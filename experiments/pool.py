@@ -109,7 +109,7 @@ def summary(found: Found) -> str:
     ]
     for place in np.argsort(-accuracy.mean(axis=1)):
         loss, seconds = (
-            np.mean([_mean(kept, names[place], one, key) for one in sets]) for key in ("log_loss", "seconds")
+            float(np.mean([_mean(kept, names[place], one, key) for one in sets])) for key in ("log_loss", "seconds")
         )
         lines.append(
             f"| {names[place]} | {accuracy[place].mean():.2f} | {_shown(loss)} | {ranks[place]:.2f} | {seconds:.2f} |"

@@ -72,7 +72,8 @@ def compute(cell: Cell) -> dict[str, Any]:
     candidates = LVQClassifierCV(random_state=0)._specified(LVQClassifier(), LONG)
     samples = ArraySamples(X_train, y[train], np.full(len(train), 1 / len(train)))
     pairs = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X_train, y[train]))
-    folds, result = Folds(samples, pairs, np.unique(y)), {"accuracy": [], "log_loss": [], "each": []}
+    folds = Folds(samples, pairs, np.unique(y))
+    result: dict[str, list[Any]] = {"accuracy": [], "log_loss": [], "each": []}
     likelihoods = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

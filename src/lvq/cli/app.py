@@ -69,9 +69,13 @@ def _target(target: str | None, table: Path, reading: "Reading") -> str:
 
 def _options(reading: "Reading", *columns: Sequence[str] | None) -> "TableOptions":
     """Options of tables; the columns are the first fields of `TableOptions`, in their order."""
+    from dataclasses import fields
+
     from lvq.workflow import TableOptions
 
-    return TableOptions(*(names or () for names in columns), reading=reading)
+    return TableOptions(
+        reading=reading, **{field.name: names or () for field, names in zip(fields(TableOptions), columns)}
+    )
 
 
 @app.command()

@@ -55,7 +55,10 @@ class ArraySamples(NamedTuple):
     y: Array
     weight: Array
 
-    in_memory = True  # whether single samples can be taken
+    @property
+    def in_memory(self) -> bool:
+        """Whether single samples can be taken."""
+        return True
 
     @property
     def n_samples(self) -> int:

@@ -129,6 +129,6 @@ def accepted(predictions: Predictions, model: RejectClassifier, values: str) -> 
     cell = predictions.predicted if by_class else predictions.winner
 
     limits = model.threshold_of(cells)
-    limits = graph.constant(np.where(limits == np.inf, np.nan, limits))  # nothing reaches NaN: all is rejected
-    reached = graph.node("GreaterOrEqual", values, graph.node("Gather", limits, cell, axis=0))
+    stored = graph.constant(np.where(limits == np.inf, np.nan, limits))  # nothing reaches NaN: all is rejected
+    reached = graph.node("GreaterOrEqual", values, graph.node("Gather", stored, cell, axis=0))
     return graph.node("And", reached, predictions.valid)

@@ -116,7 +116,7 @@ class Scored(NamedTuple):
 
     def take(self, rows: IntArray | BoolArray) -> Scored:
         """Some of them."""
-        return Scored(*(column[rows] for column in self))
+        return Scored(self.certainty[rows], self.correct[rows], self.cell[rows], self.predicted[rows])
 
 
 def score(predictions: Predictions, measure: Measure, y: Labels) -> Scored:
@@ -221,12 +221,14 @@ def fit_thresholds(
     path = local_thresholds(*samples, method=method, min_cell_size=MIN_CELL_SIZE).extend(*samples).lowered(step / 2)
     notes = () if method == "global" else _small_cells(fitting.cell)
     name, value = target
+    point: OperatingPoint
+    more: tuple[str, ...] = ()
     if testing is not None:
         point, more = certify(path, testing.certainty, testing.correct, testing.cell, guarantees)
     elif name == "min_coverage":
         point, more = coverage_point(path, samples, value, step=step)
     else:
-        point, more = path.pick(**{name: value}), ()
+        point = path.pick(**{name: value})
     return Thresholds(path, point, notes + more)
 
 

@@ -122,7 +122,7 @@ def symbol(code: int) -> str:
     mark = MarkerStyle(MARKERS[code % len(MARKERS)])
     box = mark.get_transform() + Affine2D().scale(12, -12).translate(8, 8)
     (outline,) = mark.get_path().transformed(box).to_polygons()
-    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in outline) + "z"
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in np.asarray(outline)) + "z"
 
 
 def signed_colours() -> Colormap:

@@ -178,7 +178,7 @@ class RowPredictor:
             "reason": reason.astype(object),
         }
         if self.found is not None:
-            result["because"] = strongest(predictions, cells)
+            result["because"] = strongest(self.found, predictions, cells)
             result["winner"] = [f"P{index + 1}" for index in predictions.winner]
             if self.has_radius:
                 result["certified_radius"] = _radii(self.found, predictions.inputs)
@@ -208,7 +208,7 @@ def _radii(found: FoundModel, inputs: np.ndarray) -> np.ndarray:
     return six_digits(radii * (1 - 5e-6))  # which is never above the radius
 
 
-def strongest(predictions: Predictions, cells: pd.DataFrame) -> list[str]:
+def strongest(found: FoundModel, predictions: Predictions, cells: pd.DataFrame) -> list[str]:
     """The columns that speak most for each label: "size=4.2 (x3.1); colour=red (x1.4)", with factors of the odds.
 
     The odds are those of the label against the second class. For models without odds, a column has its share of all
@@ -216,7 +216,7 @@ def strongest(predictions: Predictions, cells: pd.DataFrame) -> list[str]:
     """
     nearest, scale = predictions.nearest, predictions.model.log_odds_scale
     try:
-        amounts = contributions_between(predictions.found, predictions.inputs, nearest.winner, nearest.rival)
+        amounts = contributions_between(found, predictions.inputs, nearest.winner, nearest.rival)
     except ValueError:
         return [""] * len(cells)
     total = np.abs(amounts).sum(axis=1, keepdims=True)
