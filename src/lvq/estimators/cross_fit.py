@@ -326,7 +326,7 @@ def choose(scores: Scores, allowed: float = STANDARD_ERRORS) -> int:
     Examples
     --------
     >>> import numpy as np
-    >>> table = np.array([[-1.0, -0.9, -1.3, -0.8], [-1.1, -0.7, -1.2, -0.9], [-0.1, -0.2, -0.1, -0.2]])
+    >>> table = np.array([[-1.0, -0.9, -1.3, -0.8], [-1.1, -0.7, -1.3, -0.89], [-0.1, -0.2, -0.1, -0.2]])
     >>> choose(Scores(table[:2], np.ones(4), np.array([0, 0, 1, 1]), 1.0))
     0
     >>> choose(Scores(table, np.ones(4), np.array([0, 0, 1, 1]), 1.0))
