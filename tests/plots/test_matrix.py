@@ -26,21 +26,10 @@ def test_diagonal_metrics(fitted, kind, expected):
     assert_allclose(LambdaDisplay.from_estimator(model).matrix, expected)
 
 
-@pytest.mark.parametrize(
-    ("kind", "group", "title"),
-    [("local by class", np.int64(1), "class 1"), ("local by prototype", "0, 2 of 2", "prototype 0, 2 of 2")],
-)
-def test_one_local_matrix(fitted, kind, group, title):
-    display = LambdaDisplay.from_estimator(fitted[kind], group=group)
-    assert_allclose(display.image_.get_array(), fitted[kind].lambda_[1])
-    assert display.ax_.get_title() == f"Lambda of {title}"
-
-
 def test_mean_of_local_matrices(fitted):
-    model = fitted["local by class"]
-    display = LambdaDisplay.from_estimator(model)
-    assert_allclose(display.matrix, lambda_matrix(model, per_matrix=True).mean(axis=0))
-    assert "mean of 3" in display.ax_.get_title()
+    display = LambdaDisplay.from_estimator(fitted["local by class"])
+    assert_allclose(display.matrix, fitted["local by class"].lambda_.mean(axis=0))
+    assert display.ax_.get_title() == "Lambda, mean over the prototypes"
 
 
 def test_ordered_features_have_their_numbers():
@@ -50,9 +39,3 @@ def test_ordered_features_have_their_numbers():
     shown = [label.get_text() for label in display.ax_.get_xticklabels() if label.get_text()]
     assert shown[:3] == ["850", "870", "890"]
     assert display.ax_.get_xlabel() == display.ax_.get_ylabel() == "nm"
-
-
-def test_wrong_parameters(fitted):
-    for kind in ("local by class", "matrix"):
-        with pytest.raises(ValueError, match=r"group of LambdaDisplay must be one of the local matrices .* got 3"):
-            LambdaDisplay.from_estimator(fitted[kind], group=3)

@@ -32,7 +32,7 @@ def test_title_states_the_weight_of_omitted_features(fitted):
     display = RelevanceDisplay.from_estimator(model, values="lambda", max_features=1)
     rest = 1 - model.relevances_.max()
     assert len(display.bars_) == 1
-    assert display.ax_.get_title() == f"1 of 4 features; total weight of the others: {100 * rest:.0f} %"
+    assert display.ax_.get_title() == f"1 of 4 features; total weight of the others: {100 * rest:.1f} %"
 
 
 def test_the_title_names_the_euclidean_metric(fitted):

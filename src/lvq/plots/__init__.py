@@ -15,14 +15,7 @@ Examples
 'Learned axis 1 (... % of squared distances)'
 """
 
-from lvq.plots.arrays import (
-    feature_names,
-    group_names,
-    lambda_matrix,
-    prototype_names,
-    prototypes_in_units,
-    relevance_profile,
-)
+from lvq.plots.arrays import feature_names, lambda_matrix, prototype_names, prototypes_in_units, relevance_profile
 from lvq.plots.curves import AccuracyRejectDisplay, CertifiedAccuracyDisplay
 from lvq.plots.effects import EffectDisplay
 from lvq.plots.evidence import EvidenceDisplay
@@ -41,7 +34,6 @@ __all__ = [
     "PrototypeDisplay",
     "RelevanceDisplay",
     "feature_names",
-    "group_names",
     "lambda_matrix",
     "plane",
     "prototype_names",

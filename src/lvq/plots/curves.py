@@ -127,7 +127,6 @@ class AccuracyRejectDisplay(CurveDisplay):
         y: ArrayLike,
         *,
         measure: str | SampleFunction | None = None,
-        ax: Axes | None = None,
         **plot_kwargs: Argument,
     ) -> Self:
         """Plot the accuracy-reject curve of a fitted classifier on labelled samples.
@@ -144,10 +143,8 @@ class AccuracyRejectDisplay(CurveDisplay):
         measure : str or callable, optional
             Measure of certainty, see `lvq.rejection.certainty`; by default that of the `RejectClassifier`, or 'auto'
             for other classifiers.
-        ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure.
         **plot_kwargs : dict
-            Keyword arguments for `plot`.
+            Arguments of `plot`, such as `ax`.
 
         Returns
         -------
@@ -162,7 +159,7 @@ class AccuracyRejectDisplay(CurveDisplay):
             point=point,
             name=estimator_name(estimator),
         )
-        return display.plot(ax=ax, **plot_kwargs)
+        return display.plot(**plot_kwargs)
 
 
 def _curve_and_point(
@@ -244,14 +241,7 @@ class CertifiedAccuracyDisplay(CurveDisplay):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: BaseEstimator,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        norm: float = 2,
-        ax: Axes | None = None,
-        **plot_kwargs: Argument,
+        cls, estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, *, norm: float = 2, **plot_kwargs: Argument
     ) -> Self:
         """Plot the certified accuracy of a fitted model on labelled samples.
 
@@ -266,10 +256,8 @@ class CertifiedAccuracyDisplay(CurveDisplay):
             True classes of the samples.
         norm : {1, 2, inf}, default=2
             Norm in which the size of a change is measured.
-        ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure.
         **plot_kwargs : dict
-            Keyword arguments for `plot`.
+            Arguments of `plot`, such as `ax`.
 
         Returns
         -------
@@ -282,4 +270,4 @@ class CertifiedAccuracyDisplay(CurveDisplay):
         steps = np.unique(np.append(0.0, correct[np.isfinite(correct)]))
         steps = np.append(steps, np.nextafter(steps[-1], np.inf))  # beyond the largest finite radius
         accuracy = (len(correct) - np.searchsorted(correct, steps, side="left")) / len(labels)
-        return cls(radii=steps, accuracy=accuracy, norm=norm, name=estimator_name(estimator)).plot(ax=ax, **plot_kwargs)
+        return cls(radii=steps, accuracy=accuracy, norm=norm, name=estimator_name(estimator)).plot(**plot_kwargs)

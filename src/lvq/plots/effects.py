@@ -328,7 +328,6 @@ class EffectDisplay(Display):
         features: Sequence[str | int] | None = None,
         class_: Label | None = None,
         n_resamples: int = 0,
-        ax: Axes | None = None,
         **plot_kwargs: Argument,
     ) -> Self:
         """Plot the effects of the columns of X.
@@ -354,10 +353,8 @@ class EffectDisplay(Display):
         n_resamples : int, default=0
             Number of refits to random halves, for a 90 % interval of each curve; of its shape where curves are
             evidence, as a constant can move from one of them to another.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
         **plot_kwargs : dict
-            Arguments of `plot`.
+            Arguments of `plot`, such as `ax`.
 
         Returns
         -------
@@ -365,7 +362,7 @@ class EffectDisplay(Display):
             The display, drawn.
         """
         effects = effects_of(estimator, X, y, features=features, class_=class_, n_resamples=n_resamples)
-        return cls(effects=effects).plot(ax=ax, **plot_kwargs)
+        return cls(effects=effects).plot(**plot_kwargs)
 
 
 def _draw(ax: Axes, effect: Effect) -> None:

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import need_model
-from lvq.plots import arrays
-from lvq.plots.arrays import lambda_matrix
+from lvq.model.metrics import LocalMetric
+from lvq.plots.arrays import feature_names, mean_lambda
 from lvq.plots.style import Display, feature_label, heat_map, name_ticks, short_name, short_names
-from lvq.typing import Label
+from lvq.typing import Argument
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ class LambdaDisplay(Display):
     feature_names : sequence of str
         Names of the features.
     title : str, default="Lambda"
-        Title, which names a local matrix.
+        The title.
 
     Attributes
     ----------
@@ -92,43 +92,26 @@ class LambdaDisplay(Display):
         return self
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: BaseEstimator,
-        *,
-        group: Label | None = None,
-        ax: Axes | None = None,
-    ) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, **plot_kwargs: Argument) -> Self:
         """Plot Lambda of a fitted model: diagonal for relevances, the identity for the Euclidean metric.
 
-        The features are those that reach the model.
+        The features are those that reach the model. Local matrices are replaced by their mean over the prototypes; the
+        display of a single one is made from ``model.lambda_``.
 
         Parameters
         ----------
         estimator : estimator
             A fitted model of this library, alone or in a Pipeline, a search, a FrozenEstimator or a
             `RejectClassifier`.
-        group : label, optional
-            The class of one local matrix, or its name, see `lvq.plots.group_names`; by default the mean over the
-            prototypes.
-        ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure.
+        **plot_kwargs : dict
+            Arguments of `plot`, such as `ax`.
 
         Returns
         -------
         display : LambdaDisplay
             The display, drawn.
         """
-        found, groups = need_model(estimator, cls.__name__), arrays.group_names(estimator).tolist()
-        if group is None:
-            matrix = lambda_matrix(estimator)
-            title = f"Lambda, mean of {len(groups)}" if len(groups) > 1 else "Lambda"
-        elif str(group) in groups:
-            matrix = lambda_matrix(estimator, per_matrix=True)[groups.index(str(group))]
-            title = f"Lambda of {'class' if len(groups) == len(found.model.classes) else 'prototype'} {group}"
-        else:
-            raise ValueError(
-                f"group of {cls.__name__} must be one of the local matrices {groups[:10]}, got {group!r}; leave it "
-                "None where all prototypes have one metric."
-            )
-        return cls(matrix=matrix, feature_names=arrays.feature_names(estimator).tolist(), title=title).plot(ax=ax)
+        model = need_model(estimator, cls.__name__).model
+        title = "Lambda, mean over the prototypes" if isinstance(model.metric, LocalMetric) else "Lambda"
+        names = feature_names(estimator).tolist()
+        return cls(matrix=mean_lambda(model), feature_names=names, title=title).plot(**plot_kwargs)

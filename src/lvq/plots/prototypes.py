@@ -152,7 +152,7 @@ class PrototypeDisplay(style.Display):
         if max_features is not None and len(used) > max_features:
             weight = np.abs(differences).max(axis=0) if self.relevances is None else np.asarray(self.relevances)
             self.order_ = used[np.argsort(-np.nan_to_num(weight[used]), kind="stable")[:max_features]]
-        texts = [[style.short_number(float(value)) for value in row] for row in values[:, self.order_]]
+        texts = [[style.number(float(value), 3) for value in row] for row in values[:, self.order_]]
         inches = max(0.72, 0.075 * max(len(text) for row in texts for text in row))  # of a column
         width = float(np.clip(3.4 + inches * min(len(values), MAX_COLUMNS_WITH_TEXT), 5.6, 13))
         self._set_axes(ax, (width, float(np.clip(0.27 * len(self.order_) + 1.6, 3, 16))))
@@ -225,7 +225,6 @@ class PrototypeDisplay(style.Display):
         *,
         class_names: Sequence[str] | Names | None = None,
         exemplars: Exemplars | None = None,
-        ax: Axes | None = None,
         **plot_kwargs: Argument,
     ) -> Self:
         """Plot the prototypes of a fitted model in the units of the pipeline's input.
@@ -244,10 +243,8 @@ class PrototypeDisplay(style.Display):
         exemplars : Exemplars, optional
             From `lvq.exemplars`: the names of the nearest samples are shown beside that of each prototype. Where
             samples are patients, such a figure names them.
-        ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure.
         **plot_kwargs : dict
-            Keyword arguments for `plot`.
+            Arguments of `plot`, such as `ax`.
 
         Returns
         -------
@@ -268,7 +265,7 @@ class PrototypeDisplay(style.Display):
             title=style.after(steps),
             **_values(estimator, found, not steps),
         )
-        return display.plot(ax=ax, **plot_kwargs)
+        return display.plot(**plot_kwargs)
 
 
 def standardised(values: Floats) -> Floats:

@@ -160,14 +160,7 @@ class RelevanceDisplay(Display):
         show_percent(self.ax_.yaxis)
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: BaseEstimator,
-        *,
-        values: Values | None = None,
-        ax: Axes | None = None,
-        **plot_kwargs: Argument,
-    ) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, *, values: Values | None = None, **plot_kwargs: Argument) -> Self:
         """Plot the importances of a fitted model's features, or their weights in its distances.
 
         The features are those that reach the model; `from_importances` shows the columns of a pipeline's input, as the
@@ -182,10 +175,8 @@ class RelevanceDisplay(Display):
         values : {"importance", "lambda"}, optional
             "importance" for `feature_importances_`, "lambda" for `relevances_` or the diagonal of Lambda divided by
             its sum, which is arbitrary for correlated features. None is "importance" where the model has it.
-        ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure.
         **plot_kwargs : dict
-            Keyword arguments for `plot`.
+            Arguments of `plot`, such as `ax`.
 
         Returns
         -------
@@ -199,22 +190,18 @@ class RelevanceDisplay(Display):
         if shown == "lambda" and isinstance(found.model.metric, Euclidean):
             title = "Euclidean metric: all features have the same weight"
         names = arrays.feature_names(estimator).tolist()
-        return cls(relevances=relevances, feature_names=names, values=shown, title=title).plot(ax=ax, **plot_kwargs)
+        return cls(relevances=relevances, feature_names=names, values=shown, title=title).plot(**plot_kwargs)
 
     @classmethod
-    def from_importances(
-        cls, importances: VariableImportances, *, ax: Axes | None = None, **plot_kwargs: Argument
-    ) -> Self:
+    def from_importances(cls, importances: VariableImportances, **plot_kwargs: Argument) -> Self:
         """Plot the importances of the columns of X, a categorical variable as one, with their intervals as whiskers.
 
         Parameters
         ----------
         importances : VariableImportances
             From `lvq.variable_importances`; its `n_resamples` gives intervals.
-        ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure.
         **plot_kwargs : dict
-            Keyword arguments for `plot`.
+            Arguments of `plot`, such as `ax`.
 
         Returns
         -------
@@ -228,4 +215,4 @@ class RelevanceDisplay(Display):
             intervals=[importances.lower, importances.upper] if len(importances.resampled) else None,
             confidence=importances.confidence,
         )
-        return display.plot(ax=ax, **plot_kwargs)
+        return display.plot(**plot_kwargs)

@@ -10,10 +10,10 @@ from dataclasses import fields, is_dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lvq.plots.style import number, percent
 from lvq.typing import JSONValue
 
 DIGITS = 6  # significant digits of values that are only drawn or shown
-MISSING = "–"
 MAX_NAMED = 5  # names in a sentence
 
 
@@ -84,32 +84,6 @@ def label_texts(labels: ArrayLike) -> list[str]:
     """
     return [str(int(label)) if isinstance(label, float) and label.is_integer() else str(label) for label in
             np.asarray(labels).tolist()]  # fmt: skip
-
-
-def percent(fraction: float | None) -> str:
-    """A fraction in percent with one decimal, or two where one would round to 100 %.
-
-    Examples
-    --------
-    >>> percent(0.9731), percent(0.9996), percent(None)
-    ('97.3 %', '99.96 %', '–')
-    """
-    return MISSING if fraction is None else f"{100 * fraction:.{2 if 0.9995 <= fraction < 1 else 1}f} %"
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    """Four significant digits, without exponents for the usual sizes.
-
-    Examples
-    --------
-    >>> number(1234.5678), number(0.012345), number(3.0), number(2.5e-7), number(None)
-    ('1235', '0.01235', '3', '2.5e-07', '–')
-    """
-    if value is None:
-        return MISSING
-    if value and (abs(value) >= 1e7 or abs(value) < 1e-4):
-        return f"{value:.3g}"
-    return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
 def cell(value: float | str | None, digits: int = 4) -> str:
