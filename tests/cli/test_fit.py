@@ -143,7 +143,7 @@ def test_a_guarantee_that_is_not_achievable_is_weaker_and_reports_the_rows_it_ne
     assert {path.name for path in (tmp_path / "run").iterdir()} == {"model.lvq", "report.html", "metrics.json"}
     assert note[0] in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))
-    assert metrics["model"]["rejection"]["guarantee"]["requested"] == 0.01
+    assert metrics["model"]["rejection"]["guarantee"]["requested_error"] == 0.01
 
 
 @pytest.mark.parametrize(("rare", "weak"), [(0.1, True), (0.5, False)])

@@ -92,10 +92,10 @@ def test_one_feature():
 def test_features_of_relevance_zero_stay_at_the_mean(data, fitted):
     X, _ = data
     model = replace(fitted["relevances"].model_, relevance=np.array([0.5, 0.0, 0.5, 0.0]))
-    axes = _axes(model, X - X.mean(axis=0))
-    assert not axes.up[[1, 3]].any()
-    assert not axes.down[:, [1, 3]].any()
-    assert_allclose(axes.explained.sum(), 1)
+    down, up, explained, _ = _axes(model, X - X.mean(axis=0))
+    assert not up[[1, 3]].any()
+    assert not down[:, [1, 3]].any()
+    assert_allclose(explained.sum(), 1)
 
 
 @pytest.mark.parametrize("rows", [1, 2])

@@ -80,8 +80,6 @@ def test_pixels_give_images(digits):
 
 
 def test_wrong_parameters(data, fitted):
-    with pytest.raises(ValueError, match="class_names of PrototypeDisplay must have one name for each of the 3"):
-        PrototypeDisplay.from_estimator(fitted["plain"], class_names=["a"])
     three = GLVQ(random_state=0).fit(data[0][:, :3], data[1])
     with pytest.raises(
         ValueError, match=r"kind='image' of PrototypeDisplay needs .* pixels of a square image, got \['feature 0'"

@@ -137,7 +137,7 @@ def test_draws_all_charts_and_prints(name, shared, cases):
     for label in set(points["true"]):
         assert page.locator(f"#samples{label} use").count() == points["true"].count(label)
     assert page.locator("#map use[data-key]").count() == len(points["true"]) + len(
-        cases[name].summary["map"]["prototypes"]["label"]
+        cases[name].summary["prototypes"]["label"]
     )
     assert page.locator(".drawing svg").count() == page.locator(".drawing").count() > 0
     assert page.locator("h1").count() == 1
@@ -434,7 +434,7 @@ def test_categories_are_one_row_with_their_fractions(written):
     summary, page = report.to_json(), written(report)
     cards = page.locator(".prototype")
     assert cards.first.locator("tbody th .name").all_text_contents() == summary["prototypes"]["features"]
-    island = cards.locator("tr", has=page.locator(".name", has_text="island")).locator(".bar")
+    island = cards.locator("tr", has=page.locator(".name", has_text="island")).locator("td:nth-child(2)")
     assert [island.nth(k).text_content().split()[0] for k in range(2)] == ["North", "South"]
     page.locator("#sample").fill("1")
     page.locator("#sample").press("Enter")

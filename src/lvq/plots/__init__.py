@@ -19,10 +19,9 @@ from lvq.plots.arrays import feature_names, lambda_matrix, prototype_names, prot
 from lvq.plots.curves import AccuracyRejectDisplay, CertifiedAccuracyDisplay
 from lvq.plots.effects import EffectDisplay
 from lvq.plots.evidence import EvidenceDisplay
-from lvq.plots.matrix import LambdaDisplay
 from lvq.plots.projection import ProjectionDisplay, plane, regions
 from lvq.plots.prototypes import PrototypeDisplay
-from lvq.plots.relevance import RelevanceDisplay
+from lvq.plots.relevance import LambdaDisplay, RelevanceDisplay
 
 __all__ = [
     "AccuracyRejectDisplay",

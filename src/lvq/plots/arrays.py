@@ -22,7 +22,6 @@ from lvq.inspection.steps import Floats, Names, default_names
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import as_numpy, require_dense
 from lvq.rejection.classifier import RejectClassifier
-from lvq.typing import Labels
 
 Values = Literal["importance", "lambda"]
 NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
@@ -158,15 +157,13 @@ def _mean(model: PrototypeModel, per_group: Floats) -> Floats:
 # -- names -------------------------------------------------------------------------------------------------------------
 
 
-def prototype_names(estimator: BaseEstimator, class_names: Sequence[object] | Labels | None = None) -> Names:
+def prototype_names(estimator: BaseEstimator) -> Names:
     """Name of each prototype: its class, with a number where the class has several prototypes.
 
     Parameters
     ----------
     estimator : estimator
         Fitted model.
-    class_names : sequence of str, optional
-        Names of the classes, in the order of ``classes_``.
 
     Returns
     -------
@@ -182,9 +179,8 @@ def prototype_names(estimator: BaseEstimator, class_names: Sequence[object] | La
     model = need_model(estimator, "prototype_names").model
     counts = np.bincount(model.labels)[model.labels]
     number = np.arange(len(model.labels)) - np.searchsorted(model.labels, model.labels) + 1
-    classes = model.classes if class_names is None else class_names
     ends = [f", {k} of {count}" if count > 1 else "" for k, count in zip(number, counts)]
-    return np.array([f"{classes[label]}{end}" for label, end in zip(model.labels, ends)])
+    return np.array([f"{model.classes[label]}{end}" for label, end in zip(model.labels, ends)])
 
 
 def prototypes_in_units(estimator: BaseEstimator) -> Floats:
@@ -239,15 +235,6 @@ def feature_names(estimator: BaseEstimator, *, original: bool = False) -> Names:
     if original:
         return to_original_units(found, found.model.prototypes[:1], "feature_names").names
     return names_of_features(found)
-
-
-def names_of_classes(caller: str, given: Sequence[str] | Names | None, classes: Labels) -> Labels:
-    """The names given for the classes, if there is one for each, else the classes."""
-    if given is not None and len(given) != len(classes):
-        raise ValueError(
-            f"class_names of {caller} must have one name for each of the {len(classes)} classes, got {len(given)}."
-        )
-    return classes if given is None else np.asarray(given, dtype=np.str_)
 
 
 # -- pixels and features with an order ---------------------------------------------------------------------------------

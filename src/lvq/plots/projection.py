@@ -26,11 +26,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from lvq.estimators.find_model import FoundModel, find_layer, need_model
 from lvq.inspection.columns import to_original_units
-from lvq.inspection.steps import Floats, Names
+from lvq.inspection.steps import Floats
 from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots import style as shared
-from lvq.plots.arrays import mean_lambda, model_inputs, names_of_classes
+from lvq.plots.arrays import mean_lambda, model_inputs
 from lvq.plots.style import Display, class_colours, class_markers, mix, percent, short_names
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.costs import CostClassifier
@@ -56,7 +56,7 @@ class Plane(NamedTuple):
     points: Floats  # (n_samples, 2)
     prototypes: Floats  # (n_prototypes, 2)
     explained: Floats  # (2,): fraction of the samples' squared distances from their mean, in the model's metric
-    axis_names: tuple[str, str]
+    axis_names: list[str]
     inverse: Callable[[Floats], Floats]  # points of the plane (k, 2) -> features that reach the model (k, n)
     project: Callable[[ArrayLike], Floats]  # samples as given to the estimator -> (k, 2)
     exact: bool  # whether the point of the plane alone decides the prediction
@@ -85,36 +85,27 @@ def plane(estimator: BaseEstimator, X: ArrayLike) -> Plane:
     >>> model = GMLVQ(relevance=Matrix(rank=2), random_state=0).fit(X, y)
     >>> view = plane(model, X)
     >>> view.points.shape, view.exact, view.axis_names
-    ((150, 2), True, ('learned axis 1', 'learned axis 2'))
+    ((150, 2), True, ['learned axis 1', 'learned axis 2'])
     """
     found = need_model(estimator, "plane")
     Z = model_inputs(found, X)
     mean = Z.mean(axis=0)
-    axes = _axes(found.model, Z - mean)
+    down, up, explained, names = _axes(found.model, Z - mean)
 
     def project(samples: ArrayLike) -> Floats:
-        return (model_inputs(found, samples) - mean) @ axes.down.T
+        return (model_inputs(found, samples) - mean) @ down.T
 
     def inverse(points: Floats) -> Floats:
-        return mean + np.asarray(points, dtype=np.float64) @ axes.up.T
+        return mean + np.asarray(points, dtype=np.float64) @ up.T
 
-    points, prototypes = (Z - mean) @ axes.down.T, (found.model.prototypes.astype(np.float64) - mean) @ axes.down.T
+    points, prototypes = (Z - mean) @ down.T, (found.model.prototypes.astype(np.float64) - mean) @ down.T
     local = isinstance(found.model.metric, LocalMetric)
-    exact = Z.shape[1] <= 2 or (not local and float(axes.explained.sum()) > 1 - ROUNDING)
-    return Plane(points, prototypes, axes.explained, axes.names, inverse, project, exact)
+    exact = Z.shape[1] <= 2 or (not local and float(explained.sum()) > 1 - ROUNDING)
+    return Plane(points, prototypes, explained, names, inverse, project, exact)
 
 
-class _Axes(NamedTuple):
-    """Maps to the plane and back: `down @ up` is the identity, except for an axis that does not exist."""
-
-    down: Floats  # (2, n)
-    up: Floats  # (n, 2)
-    explained: Floats  # (2,)
-    names: tuple[str, str]
-
-
-def _axes(model: PrototypeModel, Z: Floats) -> _Axes:
-    """The principal axes of centred samples in the metric of a model.
+def _axes(model: PrototypeModel, Z: Floats) -> tuple[Floats, Floats, Floats, list[str]]:
+    """The principal axes of centred samples in the metric of a model: maps to the plane and back, fractions, names.
 
     Where samples differ along fewer axes in that metric, the largest remaining variation is added, or an axis of zeros.
     """
@@ -136,7 +127,7 @@ def _axes(model: PrototypeModel, Z: Floats) -> _Axes:
         names.append("residual axis, not used by the model" if len(rest) else "no further axis")
         rest = rest if len(rest) else np.zeros((1, Z.shape[1]))
         down, up = np.vstack((down, rest)), np.hstack((up, rest.T))
-    return _Axes(down, up, np.append(explained, np.zeros(2))[:2], (names[0], names[1]))
+    return down, up, np.append(explained, np.zeros(2))[:2], names
 
 
 def _root(model: PrototypeModel) -> Floats:
@@ -211,6 +202,14 @@ def regions(estimator: BaseEstimator, plane: Plane, resolution: int = 200) -> Re
     return Regions(xx, yy, *shaped)
 
 
+def classes_of_points(estimator: BaseEstimator, Z: Floats) -> NDArray[np.intp]:
+    """Index of the predicted class of each sample, given in the features that reach the model."""
+    found = need_model(estimator, "regions")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        return np.searchsorted(found.model.classes, _without_steps(estimator, found).predict(Z))
+
+
 def predict_points(estimator: BaseEstimator, Z: Floats) -> PointPredictions:
     """Predictions for samples that are given in the features that reach the model."""
     found, reject = need_model(estimator, "regions"), find_layer(estimator, RejectClassifier)
@@ -219,7 +218,7 @@ def predict_points(estimator: BaseEstimator, Z: Floats) -> PointPredictions:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         predicting = _without_steps(estimator, found)
-        classes = np.searchsorted(found.model.classes, predicting.predict(Z))
+        classes = classes_of_points(estimator, Z)
         if reject is None:
             return PointPredictions(classes, certainty(predicting, Z), None)
         if reject.measure_ == "radius" or callable(reject.measure_):
@@ -430,7 +429,6 @@ class ProjectionDisplay(Display):
         y: ArrayLike | None = None,
         *,
         resolution: int = 200,
-        class_names: Sequence[str] | Names | None = None,
         **plot_kwargs: Argument,
     ) -> Self:
         """Plot the map of a fitted model with the given samples.
@@ -448,8 +446,6 @@ class ProjectionDisplay(Display):
             True classes, which are drawn, with a ring around each error. Without them the predictions are drawn.
         resolution : int, default=200
             Points of the grid of the regions in each direction.
-        class_names : sequence of str, optional
-            Names of the classes, in the order of ``classes_``; by default the classes themselves.
         **plot_kwargs : dict
             Arguments of `plot`, such as `ax`.
 
@@ -460,19 +456,18 @@ class ProjectionDisplay(Display):
         """
         found = need_model(estimator, cls.__name__)
         classes = found.model.classes
-        names = names_of_classes(cls.__name__, class_names, classes)
         view = plane(estimator, X)
         predictions = predict_points(estimator, model_inputs(found, X))
-        on_plane = predict_points(estimator, view.inverse(view.points))
+        on_plane = classes_of_points(estimator, view.inverse(view.points))
         display = cls(
             plane=view,
-            classes=names,
+            classes=classes,
             sample_classes=predictions.classes if y is None else _class_indices(X, y, classes),
             prototype_classes=found.model.labels,
             predicted_classes=predictions.classes,
             sample_accepted=predictions.accepted,
             regions=regions(estimator, view, resolution),
-            agreement=float(np.mean(on_plane.classes == predictions.classes)),
+            agreement=float(np.mean(on_plane == predictions.classes)),
         )
         return display.plot(**plot_kwargs)
 

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from lvq.estimators.find_model import FoundModel, need_model
 from lvq.inspection.columns import steps_without_inverse
 from lvq.inspection.exemplars import Exemplars
-from lvq.inspection.steps import Floats, Names
+from lvq.inspection.steps import Floats
 from lvq.plots import arrays, style
 from lvq.plots.style import short_names
 from lvq.typing import Argument, Labels
@@ -84,7 +84,7 @@ class PrototypeDisplay(style.Display):
     >>> from lvq.plots import PrototypeDisplay
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = make_pipeline(StandardScaler(), GLVQ(random_state=0)).fit(X, y)
-    >>> display = PrototypeDisplay.from_estimator(model, class_names=["setosa", "versicolor", "virginica"])
+    >>> display = PrototypeDisplay.from_estimator(model)
     >>> display.values.shape, display.feature_names[0]
     ((3, 4), 'sepal length (cm)')
     """
@@ -223,7 +223,6 @@ class PrototypeDisplay(style.Display):
         cls,
         estimator: BaseEstimator,
         *,
-        class_names: Sequence[str] | Names | None = None,
         exemplars: Exemplars | None = None,
         **plot_kwargs: Argument,
     ) -> Self:
@@ -238,8 +237,6 @@ class PrototypeDisplay(style.Display):
         estimator : estimator
             A fitted model of this library, alone or in a Pipeline, a search, a FrozenEstimator or a
             `RejectClassifier`.
-        class_names : sequence of str, optional
-            Names of the classes, in the order of ``classes_``; by default the classes themselves.
         exemplars : Exemplars, optional
             From `lvq.exemplars`: the names of the nearest samples are shown beside that of each prototype. Where
             samples are patients, such a figure names them.
@@ -253,15 +250,14 @@ class PrototypeDisplay(style.Display):
         """
         found = need_model(estimator, cls.__name__)
         steps = steps_without_inverse(found)
-        classes = arrays.names_of_classes(cls.__name__, class_names, found.model.classes)
-        names = arrays.prototype_names(estimator, classes).tolist()
+        names = arrays.prototype_names(estimator).tolist()
         if exemplars is not None:
             names = [f"{name}: {', '.join(map(str, rows))}" for name, rows in zip(names, exemplars.names)]
         display = cls(
             feature_names=arrays.feature_names(estimator, original=not steps).tolist(),
             prototype_names=names,
             prototype_classes=found.model.labels,
-            classes=classes,
+            classes=found.model.classes,
             title=style.after(steps),
             **_values(estimator, found, not steps),
         )

@@ -1,4 +1,4 @@
-"""RelevanceDisplay: importances of the features, or their weights in a model's distances."""
+"""What features weigh: RelevanceDisplay for single ones, LambdaDisplay for pairs in the distances of a model."""
 
 from __future__ import annotations
 
@@ -14,10 +14,23 @@ from lvq.estimators.find_model import need_model
 from lvq.inspection.columns import steps_without_inverse
 from lvq.inspection.importance import VariableImportances
 from lvq.inspection.steps import Floats
-from lvq.model.metrics import Euclidean
+from lvq.model.metrics import Euclidean, LocalMetric
 from lvq.plots import arrays
 from lvq.plots.arrays import Values, relevance_profile
-from lvq.plots.style import COLOURS, Display, after, bar_axes, curve_axes, percent, show_percent
+from lvq.plots.style import (
+    COLOURS,
+    Display,
+    after,
+    bar_axes,
+    curve_axes,
+    feature_label,
+    heat_map,
+    name_ticks,
+    percent,
+    short_name,
+    short_names,
+    show_percent,
+)
 from lvq.typing import Argument
 
 if TYPE_CHECKING:
@@ -26,6 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.container import BarContainer, ErrorbarContainer
     from matplotlib.lines import Line2D
 
+MAX_NAMED = 40  # features up to which a matrix has their names
 AXES = {"importance": "Importance", "lambda": "Relevance (weight in the distance)"}
 
 
@@ -216,3 +230,98 @@ class RelevanceDisplay(Display):
             confidence=importances.confidence,
         )
         return display.plot(**plot_kwargs)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LambdaDisplay(Display):
+    """The matrix Lambda of a model's distance (x - w)'Lambda (x - w), as a heat map.
+
+    Create one with `from_estimator`. All parameters are stored as attributes. The diagonal has the weight of each
+    feature by itself. An entry beside the diagonal is the weight of a pair of features: positive where differences in
+    the same direction increase the distance, negative where they decrease it.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_features, n_features)
+        Lambda.
+    feature_names : sequence of str
+        Names of the features.
+    title : str, default="Lambda"
+        The title.
+
+    Attributes
+    ----------
+    image_ : matplotlib AxesImage
+        The heat map.
+    colorbar_ : matplotlib Colorbar
+        Its colour scale.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it is drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lvq import GMLVQ
+    >>> from lvq.plots import LambdaDisplay
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = GMLVQ(random_state=0).fit(X, y)
+    >>> display = LambdaDisplay.from_estimator(model)
+    >>> bool((display.image_.get_array() == model.lambda_).all())
+    True
+    """
+
+    matrix: ArrayLike
+    feature_names: Sequence[str]
+    title: str = "Lambda"
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the heat map; the names of up to 40 features are shown.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
+
+        Returns
+        -------
+        display : LambdaDisplay
+            The display, with the artists as attributes.
+        """
+        names, many = list(self.feature_names), len(self.feature_names) > MAX_NAMED
+        side = 5.0 if many else float(np.clip(0.25 * len(names), 3, 8))
+        longest = 8 if many else max(map(len, short_names(names)))
+        self._set_axes(ax, (side + 0.08 * longest + 1.4, side + 0.06 * longest + 0.7))  # with space for the names
+        self.image_ = heat_map(self.ax_, np.asarray(self.matrix), "equal")
+        self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, shrink=0.85, label="Weight in the distances")
+        name_ticks(self.ax_.yaxis, names, limit=MAX_NAMED)
+        name_ticks(self.ax_.xaxis, names, limit=MAX_NAMED, rotation=50)
+        if many:
+            label = feature_label(names, "Index of the feature")
+            self.ax_.set(xlabel=label, ylabel=label)
+        self.ax_.set_title(short_name(self.title, 50))
+        return self
+
+    @classmethod
+    def from_estimator(cls, estimator: BaseEstimator, **plot_kwargs: Argument) -> Self:
+        """Plot Lambda of a fitted model: diagonal for relevances, the identity for the Euclidean metric.
+
+        The features are those that reach the model. Local matrices are replaced by their mean over the prototypes; the
+        display of a single one is made from ``model.lambda_``.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted model of this library, alone or in a Pipeline, a search, a FrozenEstimator or a
+            `RejectClassifier`.
+        **plot_kwargs : dict
+            Arguments of `plot`, such as `ax`.
+
+        Returns
+        -------
+        display : LambdaDisplay
+            The display, drawn.
+        """
+        model = need_model(estimator, cls.__name__).model
+        title = "Lambda, mean over the prototypes" if isinstance(model.metric, LocalMetric) else "Lambda"
+        names = arrays.feature_names(estimator).tolist()
+        return cls(matrix=arrays.mean_lambda(model), feature_names=names, title=title).plot(**plot_kwargs)

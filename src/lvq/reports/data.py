@@ -29,12 +29,10 @@ class Data:
     n_columns: int
     n_samples: int
     classes: list[str]
-    class_counts: list[int]
     train_counts: list[int] | None
     variables: list[str]  # the columns that the page names
     row_names: str  # how samples are named
     n_train: int | None
-    by_group: bool  # whether intervals count whole groups of samples
     gaps: dict[str, float]  # fraction of missing values, by column
     n_repeated: int  # test samples with the values of an earlier one
     n_known: int | None  # test samples with the values of a training sample
@@ -63,12 +61,10 @@ def data_of(
         n_columns=len(columns.all_names) or columns.model.n_features,
         n_samples=len(held_out.y),
         classes=label_texts(held_out.labels),
-        class_counts=np.bincount(held_out.y, minlength=len(held_out.labels)).tolist(),
         train_counts=None if trained is None else [int((trained == label).sum()) for label in held_out.labels],
         variables=columns.names,
         row_names=f"Samples are named by {source}." if context.row_names is None else context.row_names,
         n_train=None if trained is None else len(trained),
-        by_group=context.groups is not None,
         gaps=_gaps(held_out),
         n_repeated=len(rows) - len(set(rows)),
         n_known=known,
@@ -90,15 +86,13 @@ def _suspects(held_out: HeldOut, importances: VariableImportances | None, n_know
             f"{'has' if n_known == 1 else 'have'} the same values as a training sample, so the model may have seen the "
             "answer."
         )
-    if importances is not None and len(importances.importances) >= MIN_COLUMNS:
+    useful = held_out.correct.mean() > np.bincount(held_out.y).max() / len(held_out.y)
+    if useful and importances is not None and len(importances.names) >= MIN_COLUMNS:
         first = int(importances.order[0])
         share = float(importances.importances[first])
         if share > MAX_IMPORTANCE:
-            name = columns.all_names[first] if columns.all_names else importances.names[first]
-            found.append(
-                f"The column {name} has {percent(share)} of the importance: check that its value is known before the "
-                "class is."
-            )
+            name = importances.names[first]
+            found.append(f"Is {name} known before the class is? It has {percent(share)} of the importance.")
     numbered = [name for name, values in zip(columns.names, held_out.numbers.T) if _numbers_rows(values)]
     if numbered and columns.in_units:
         found.append(

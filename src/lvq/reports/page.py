@@ -27,7 +27,6 @@ from lvq.typing import JSONValue
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from matplotlib.colors import Colormap
 
 
 def render(report: Report) -> str:
@@ -56,7 +55,7 @@ def render(report: Report) -> str:
     # the parts that the page's script reads
     data = {
         "classes": report.data.classes, "variables": report.data.variables, "n_samples": report.data.n_samples,
-        "rejection": report.rejection, "points": report.map.points, "prototypes": report.map.prototypes,
+        "rejection": report.rejection, "points": report.map.points, "prototypes": report.prototypes,
     }  # fmt: skip
     return (
         environment()
@@ -69,7 +68,6 @@ def render(report: Report) -> str:
             drawings=charts.drawings(report),
             colours=charts.class_colours(len(report.data.classes)),
             image_uri=image_uri,
-            signed_image_uri=signed_image_uri,
             symbol=charts.symbol,
             odds_text=odds_text,
             text=text,
@@ -111,26 +109,18 @@ def environment() -> Environment:
     return made
 
 
-def image_uri(values: Sequence[float], side: int, value_range: Sequence[float]) -> str:
-    """A grey image as a data URI: white at the lower end of the range and below, black at the upper end and above.
+def image_uri(values: Sequence[float], side: int, ends: tuple[float, float], colours: str = "gray_r") -> str:
+    """A square image as a data URI: by default white at the lower end of the range and below, black at the upper end.
 
     Examples
     --------
     >>> image_uri([0.0, 1.0, 2.0, 3.0], 2, (0.0, 3.0))[:22]
     'data:image/png;base64,'
     """
-    return _png_uri(values, side, value_range, "gray_r")
+    from matplotlib.image import imsave
 
-
-def signed_image_uri(values: Sequence[float], side: int) -> str:
-    """An image of values between -1 (orange) and 1 (blue), with 0 transparent."""
-    return _png_uri(values, side, (-1, 1), charts.signed_colours())
-
-
-def _png_uri(values: Sequence[float], side: int, value_range: Sequence[float], colours: str | Colormap) -> str:
-    file, pixels = BytesIO(), np.reshape(values, (side, side))
-    low, high = value_range
-    _import("matplotlib.image", "matplotlib").imsave(file, pixels, vmin=low, vmax=high, cmap=colours, format="png")
+    file = BytesIO()
+    imsave(file, np.reshape(values, (side, side)), vmin=ends[0], vmax=ends[1], cmap=colours, format="png")
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode("ascii")
 
 

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from lvq.plots.style import number, percent
 from lvq.typing import JSONValue
 
-DIGITS = 6  # significant digits of values that are only drawn or shown
 MAX_NAMED = 5  # names in a sentence
 
 
@@ -55,23 +54,6 @@ def natural_key(name: str) -> list[tuple[int, float, str]]:
     except ValueError:
         parts = re.split(r"(\d+)", name.casefold())
         return [(0, float(part), "") if part.isdigit() else (1, 0.0, part) for part in parts if part]
-
-
-def rounded(values: object) -> JSONValue:
-    """Numbers with six significant digits, which takes a third of the bytes.
-
-    Examples
-    --------
-    >>> rounded([1 / 3, 1234567.0, float("inf")])
-    [0.333333, 1234570.0, None]
-    """
-    if isinstance(values, np.ndarray | np.generic):
-        values = values.tolist()
-    if isinstance(values, list | tuple):
-        return [rounded(value) for value in values]
-    if isinstance(values, float):
-        return float(f"{values:.{DIGITS}g}") if math.isfinite(values) else None
-    return values
 
 
 def label_texts(labels: ArrayLike) -> list[str]:
