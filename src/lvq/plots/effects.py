@@ -60,13 +60,6 @@ class Effect:
     rivals: list[float]  # and of the rival class's
     error: list[float] | None = None  # half of the interval's width
 
-    @property
-    def size(self) -> float:
-        """How much the log-odds differ between samples: their standard deviation."""
-        places = np.linspace(self.values[0], self.values[-1], len(self.density))
-        height, weight = np.interp(places, self.values, self.log_odds), np.array(self.density) / sum(self.density)
-        return float(np.sqrt(weight @ (height - weight @ height) ** 2))
-
 
 @dataclass(frozen=True)
 class Effects:
@@ -124,7 +117,7 @@ def effects_of(
             )
         )
     names = found.model.classes
-    ordered = sorted(effects, key=lambda effect: -effect.size) if features is None else effects
+    ordered = sorted(effects, key=lambda effect: -np.ptp(effect.log_odds)) if features is None else effects
     return Effects(str(names[pair.own]), str(names[pair.other]), exact, ordered)
 
 

@@ -220,11 +220,7 @@ class PrototypeDisplay(style.Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: BaseEstimator,
-        *,
-        exemplars: Exemplars | None = None,
-        **plot_kwargs: Argument,
+        cls, estimator: BaseEstimator, *, exemplars: Exemplars | None = None, **plot_kwargs: Argument
     ) -> Self:
         """Plot the prototypes of a fitted model in the units of the pipeline's input.
 

@@ -191,9 +191,7 @@ def heat_map(ax: Axes, values: np.ndarray, aspect: str) -> AxesImage:
 
 def show_percent(axis: XAxis | YAxis) -> None:
     """Numbers of an axis as percentages."""
-    from matplotlib.ticker import PercentFormatter
-
-    axis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
+    axis.set_major_formatter(lambda value, _: f"{round(100 * value, 6):g} %")
 
 
 def legend_columns(count: int) -> int:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 Drawing = Callable[..., object]  # of ax
 
 MAX_NUMBERED = 24  # prototypes up to which each has its number on the map
+MAX_BARS = 12  # importances
 MAX_CURVE_POINTS = 200  # of ROC and precision-recall curves
 WIDTH, CARD, SMALL = 4.6, 3.6, 2.8  # inches; the page scales them
 TEXT, MUTED, LINE = "#16191d", "#5a636d", "#d6dce2"
@@ -64,8 +65,8 @@ def drawings(report: Report) -> dict[str, str]:
     if curves is not None and curves.importance is not None:
         charts["relevance"] = partial(curves.importance.plot, kind="line"), 3.0, WIDTH
     if relevance is not None and curves is None:
-        bars = partial(RelevanceDisplay.from_importances, relevance)
-        charts["relevance"] = bars, 0.8 + 0.19 * min(20, len(relevance.names)), WIDTH
+        bars = partial(RelevanceDisplay.from_importances, relevance, max_features=MAX_BARS)
+        charts["relevance"] = bars, 0.8 + 0.2 * min(MAX_BARS, len(relevance.names)), WIDTH
     if report.matrix is not None:
         charts["matrix"] = partial(_matrix, report.matrix), 4.2, WIDTH
     if effects is not None:

@@ -69,11 +69,7 @@ class Columns:
     """
 
     def __init__(
-        self,
-        estimator: BaseEstimator,
-        X: MatrixLike,
-        names: Sequence[str] | None = None,
-        dates: Collection[str] = (),
+        self, estimator: BaseEstimator, X: MatrixLike, names: Sequence[str] | None = None, dates: Collection[str] = ()
     ) -> None:
         self.estimator, self.found = estimator, need_model(estimator, "the report")
         self.model = self.found.model

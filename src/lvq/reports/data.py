@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import column_or_1d
 
 from lvq.inspection.importance import VariableImportances
-from lvq.reports.context import Context
+from lvq.reports.folds import Folds
 from lvq.reports.held_out import HeldOut
 from lvq.reports.metrics import Floats
 from lvq.reports.text import counted, label_texts, listed, percent
@@ -18,6 +19,50 @@ from lvq.typing import MatrixLike
 MAX_IMPORTANCE = 0.5  # of a single column, above which it may contain the class
 MIN_COLUMNS = 4  # from which on such an importance is remarkable
 MIN_ROWS = 50  # from which on a different whole number in each is remarkable
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a study knows beside model and samples.
+
+    Attributes
+    ----------
+    title : str, optional
+        Name of the model on the page; by default its class.
+    data_name, target : str
+        Names of the data and of the column of classes.
+    row_names : str, optional
+        How samples are named, as a sentence.
+    protocol : str
+        How the data were split and prepared.
+    notes : sequence of str
+        What was left out, and warnings.
+    seed : int, optional
+        Of split and model.
+    dates : collection of str
+        Columns of days since 1970.
+    marks : dict
+        Strings that mean a missing value, by column.
+    groups : ndarray, optional
+        Groups of the held-out samples, which are not independent inside a group.
+    folds : Folds, optional
+        From a cross-validation among the training samples.
+    importances : VariableImportances, optional
+        Importances of the columns with their intervals; computed without intervals otherwise.
+    """
+
+    title: str | None = None
+    data_name: str = "data"
+    target: str | None = None
+    row_names: str | None = None
+    protocol: str | None = None
+    notes: Sequence[str] = ()
+    seed: int | None = None
+    dates: Collection[str] = ()
+    marks: dict[str, list[str]] = field(default_factory=dict)
+    groups: np.ndarray | None = None
+    folds: Folds | None = None
+    importances: VariableImportances | None = None
 
 
 @dataclass(frozen=True)

@@ -39,14 +39,7 @@ class HeldOut:
     names: list[int | str]
 
     @classmethod
-    def of(
-        cls,
-        model: BaseEstimator,
-        columns: Columns,
-        X: MatrixLike,
-        y: Labels,
-        reason: np.ndarray | None,
-    ) -> Self:
+    def of(cls, model: BaseEstimator, columns: Columns, X: MatrixLike, y: Labels, reason: np.ndarray | None) -> Self:
         """Predict each sample once."""
         reject, by_cost = find_layer(model, RejectClassifier), find_layer(model, CostClassifier)
         made = Predictions(model, X) if reject is None else reject.predictions(X)

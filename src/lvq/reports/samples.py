@@ -16,7 +16,7 @@ from lvq.reports.rejection import OperatingPoints, toggles
 from lvq.reports.text import label_texts
 from lvq.typing import JSONValue
 
-RESOLUTION = 100  # grid points of the regions, in each direction
+RESOLUTION = 200  # grid points of the regions, in each direction
 MAP_FEATURES = 3  # features named for a sample on the map
 MAX_EXPLAINED = 6  # samples of each kind
 EXPLAINED_FEATURES = 6  # features of an explanation

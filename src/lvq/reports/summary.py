@@ -22,8 +22,7 @@ from lvq.rejection.guarantee import CertifiedPoint
 from lvq.reports import metrics as scores
 from lvq.reports import model as parts
 from lvq.reports.columns import Columns
-from lvq.reports.context import Context
-from lvq.reports.data import Data, data_of
+from lvq.reports.data import Context, Data, data_of
 from lvq.reports.folds import Folds, cross_validated
 from lvq.reports.held_out import HeldOut, stratified
 from lvq.reports.metrics import Costs, Fraction, Metrics, Probabilities

@@ -79,18 +79,6 @@ def cell(value: float | str | None, digits: int = 4) -> str:
     return shortened(value) if isinstance(value, str) else number(value, digits)
 
 
-def signed_percent(fraction: float) -> str:
-    """A fraction in percent with its sign.
-
-    Examples
-    --------
-    >>> signed_percent(0.123), signed_percent(-0.5), signed_percent(-0.001)
-    ('+12 %', '−50 %', '0 %')
-    """
-    size = f"{abs(100 * fraction):.0f}"
-    return f"{'' if size == '0' else '+' if fraction > 0 else '−'}{size} %"
-
-
 def count(value: int) -> str:
     """A whole number in groups of three digits.
 
@@ -124,17 +112,6 @@ def shortened(name: str, length: int = 40) -> str:
     return name if len(name) <= length else name[: length - 1] + "…"
 
 
-def signed(value: float) -> str:
-    """A number with its sign and two decimals.
-
-    Examples
-    --------
-    >>> signed(1.234), signed(-0.5)
-    ('+1.23', '−0.50')
-    """
-    return f"{'−' if value < 0 else '+'}{abs(value):.2f}"
-
-
 def listed(names: Sequence[str]) -> str:
     """The first few names of a sentence.
 
@@ -147,11 +124,4 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MAX_NAMED]) + more
 
 
-FILTERS: dict[str, Callable[..., str]] = {
-    "percent": percent,
-    "number": number,
-    "cell": cell,
-    "count": count,
-    "signed": signed,
-    "signed_percent": signed_percent,
-}
+FILTERS: dict[str, Callable[..., str]] = {"percent": percent, "number": number, "cell": cell, "count": count}

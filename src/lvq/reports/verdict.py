@@ -44,7 +44,9 @@ def _against_constant(report: Report) -> Answer:
     low, high = accuracy.interval or (0.0, 1.0)
     rate = f"{percent(accuracy.value)}, 95 % interval {percent(low)} to {percent(high)}"
     found = f"it predicts {accuracy.count} of {counted(accuracy.total, 'test sample')} correctly ({rate})"
-    constant = f"always predicting “{name}”, the most frequent class, would be correct for {percent(metrics.majority)}"
+    constant = (
+        f"always predicting “{name}”, the most frequent class, would be correct for {percent(metrics.majority)} of them"
+    )
     common = max(data.train_counts) / sum(data.train_counts) if data.train_counts else 1.0
     start, end = "It is not shown that this model is of any use", " The difference may be chance."
     good: bool | None = False
@@ -141,8 +143,8 @@ def _guarantee(report: Report) -> Answer:
         return Answer("No error rate is guaranteed for new samples; fit with max_error to request one.", None)
     rows = "a randomly chosen row of a new group" if guarantee.unit == "groups" else "new samples"
     text = (
-        f"Guaranteed for {rows} from the same source as the training samples, with {percent(guarantee.confidence)} "
-        f"confidence: at most {percent(guarantee.max_error)} of the accepted predictions are wrong."
+        f"Guaranteed for {rows} from the same source as the training samples, with {100 * guarantee.confidence:g} % "
+        f"confidence: at most {100 * guarantee.max_error:g} % of the accepted predictions are wrong."
     )
     if guarantee.requested_error is not None:
         text += f" Requested was {percent(guarantee.requested_error)}, which could not be guaranteed."
