@@ -13,6 +13,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from lvq import GLVQ, GMLVQ, RejectClassifier
 from lvq.estimators.find_model import need_model
 from lvq.plots import ProjectionDisplay, lambda_matrix, plane, regions
+from lvq.plots.arrays import model_inputs
 from lvq.plots.projection import _axes, predict_points
 from lvq.plots.style import class_colours
 from lvq.rejection import certainty
@@ -44,11 +45,17 @@ def test_the_mean_of_local_metrics_is_that_of_lambda(data, fitted):
     assert not view.exact
 
 
+def assert_drawn_where_they_are(model, Z, view):
+    """The samples that points represent are drawn at these points."""
+    down, *_ = _axes(model, Z - Z.mean(axis=0))
+    assert_allclose((view.inverse(view.points) - Z.mean(axis=0)) @ down.T, view.points, atol=1e-7)
+
+
 def test_points_and_inverse(data, model):
     """A point of the plane represents a sample that is drawn at that point; explained fractions sum to at most one."""
     found = need_model(model, "a test")
     view = plane(found.estimator, found.inputs(data[0]))
-    assert_allclose(view.project(view.inverse(view.points)), view.points, atol=1e-7)
+    assert_drawn_where_they_are(found.model, model_inputs(found, data[0]), view)
     assert (view.explained >= 0).all()
     assert view.explained.sum() <= 1 + 1e-9
     assert len(set(view.axis_names)) == 2
@@ -76,9 +83,10 @@ def test_directions_in_which_samples_do_not_vary_are_no_axes(seed):
     """The columns of a one-hot encoding have a constant sum; its differences are rounding errors."""
     rng, y = np.random.default_rng(seed), np.arange(90) % 2
     X = np.column_stack([rng.normal(size=(90, 2)) + 5 * y[:, None], np.eye(3)[rng.integers(3, size=90)]])
-    view = plane(GMLVQ(random_state=0).fit(X, y), X)
+    model = GMLVQ(random_state=0).fit(X, y)
+    view = plane(model, X)
     assert (np.ptp(view.points, axis=0) > 1e-6 * np.ptp(view.points)).all()
-    assert_allclose(view.project(view.inverse(view.points)), view.points, atol=1e-7)
+    assert_drawn_where_they_are(model.model_, X, view)
 
 
 def test_one_feature():

@@ -51,14 +51,13 @@ MAX_VECTOR_SAMPLES = 5000  # more samples are drawn as pixels in vector graphics
 
 
 class Plane(NamedTuple):
-    """Samples and prototypes on two axes, and the maps to the plane and back; see the top of this file."""
+    """Samples and prototypes on two axes, and the way back from the plane; see the top of this file."""
 
     points: Floats  # (n_samples, 2)
     prototypes: Floats  # (n_prototypes, 2)
     explained: Floats  # (2,): fraction of the samples' squared distances from their mean, in the model's metric
     axis_names: list[str]
     inverse: Callable[[Floats], Floats]  # points of the plane (k, 2) -> features that reach the model (k, n)
-    project: Callable[[ArrayLike], Floats]  # samples as given to the estimator -> (k, 2)
     exact: bool  # whether the point of the plane alone decides the prediction
 
 
@@ -92,16 +91,13 @@ def plane(estimator: BaseEstimator, X: ArrayLike) -> Plane:
     mean = Z.mean(axis=0)
     down, up, explained, names = _axes(found.model, Z - mean)
 
-    def project(samples: ArrayLike) -> Floats:
-        return (model_inputs(found, samples) - mean) @ down.T
-
     def inverse(points: Floats) -> Floats:
         return mean + np.asarray(points, dtype=np.float64) @ up.T
 
     points, prototypes = (Z - mean) @ down.T, (found.model.prototypes.astype(np.float64) - mean) @ down.T
     local = isinstance(found.model.metric, LocalMetric)
     exact = Z.shape[1] <= 2 or (not local and float(explained.sum()) > 1 - ROUNDING)
-    return Plane(points, prototypes, explained, names, inverse, project, exact)
+    return Plane(points, prototypes, explained, names, inverse, exact)
 
 
 def _axes(model: PrototypeModel, Z: Floats) -> tuple[Floats, Floats, Floats, list[str]]:

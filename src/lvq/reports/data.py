@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d
 from lvq.inspection.importance import VariableImportances
 from lvq.reports.folds import Folds
 from lvq.reports.held_out import HeldOut
-from lvq.reports.metrics import Floats
+from lvq.reports.metrics import Floats, fraction_of
 from lvq.reports.text import counted, label_texts, listed, percent
 from lvq.typing import MatrixLike
 
@@ -131,7 +131,8 @@ def _suspects(held_out: HeldOut, importances: VariableImportances | None, n_know
             f"{'has' if n_known == 1 else 'have'} the same values as a training sample, so the model may have seen the "
             "answer."
         )
-    useful = held_out.correct.mean() > np.bincount(held_out.y).max() / len(held_out.y)
+    low, _ = fraction_of(held_out.correct).interval or (0.0, 1.0)
+    useful = low > np.bincount(held_out.y).max() / len(held_out.y)
     if useful and importances is not None and len(importances.names) >= MIN_COLUMNS:
         first = int(importances.order[0])
         share = float(importances.importances[first])
