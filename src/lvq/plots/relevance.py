@@ -15,22 +15,8 @@ from lvq.inspection.columns import steps_without_inverse
 from lvq.inspection.importance import VariableImportances
 from lvq.inspection.steps import Floats
 from lvq.model.metrics import Euclidean, LocalMetric
-from lvq.plots import arrays
+from lvq.plots import arrays, style
 from lvq.plots.arrays import Values, relevance_profile
-from lvq.plots.style import (
-    COLOURS,
-    Display,
-    after,
-    bar_axes,
-    curve_axes,
-    feature_label,
-    heat_map,
-    name_ticks,
-    percent,
-    short_name,
-    short_names,
-    show_percent,
-)
 from lvq.typing import Argument
 
 if TYPE_CHECKING:
@@ -44,7 +30,7 @@ AXES = {"importance": "Importance", "lambda": "Relevance (weight in the distance
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RelevanceDisplay(Display):
+class RelevanceDisplay(style.Display):
     """Importance of each feature, or its weight in a model's distances; they sum to one.
 
     Create one with `from_estimator` or `from_importances`. All parameters are stored as attributes.
@@ -133,7 +119,7 @@ class RelevanceDisplay(Display):
         """What is said about the features that are not drawn."""
         if len(self.order_) == len(relevances):
             return ""
-        rest = percent(max(0.0, float(1 - relevances[self.order_].sum())))
+        rest = style.percent(max(0.0, float(1 - relevances[self.order_].sum())))
         what = "importance" if self.values == "importance" else "weight"
         return f"{len(self.order_)} of {len(relevances)} features; total {what} of the others: {rest}"
 
@@ -147,31 +133,31 @@ class RelevanceDisplay(Display):
         from matplotlib.ticker import MaxNLocator
 
         places, shown = np.arange(len(self.order_)), relevances[self.order_]
-        self.bars_ = self.ax_.barh(places, shown, color=COLOURS[0])
+        self.bars_ = self.ax_.barh(places, shown, color=style.COLOURS[0])
         if self.intervals is not None:
             low, high = np.asarray(self.intervals)[:, self.order_]
-            style: dict[str, Argument] = {"fmt": "none", "ecolor": "black", "elinewidth": 1.2, "capsize": 3}
+            look: dict[str, Argument] = {"fmt": "none", "ecolor": "black", "elinewidth": 1.2, "capsize": 3}
             lengths = np.maximum([shown - low, high - shown], 0)
-            self.errorbar_ = self.ax_.errorbar(shown, places, xerr=lengths, label=self._interval_label, **style)
-        bar_axes(self.ax_, [self.feature_names[int(k)] for k in self.order_])
+            self.errorbar_ = self.ax_.errorbar(shown, places, xerr=lengths, label=self._interval_label, **look)
+        style.bar_axes(self.ax_, [self.feature_names[int(k)] for k in self.order_])
         self.ax_.set_xlabel(AXES[self.values])
         self.ax_.set_xlim(left=0)
         self.ax_.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
-        show_percent(self.ax_.xaxis)
+        style.show_percent(self.ax_.xaxis)
 
     def _draw_line(self, ax: Axes | None, relevances: Floats) -> None:
         """A line over all features, with intervals."""
         self._set_axes(ax, (7.2, 4.0))
         places = np.arange(len(relevances))
-        (self.line_,) = self.ax_.plot(places, relevances, color=COLOURS[0], lw=1.4)
+        (self.line_,) = self.ax_.plot(places, relevances, color=style.COLOURS[0], lw=1.4)
         if self.intervals is not None:
             low, high = np.asarray(self.intervals)
-            style: dict[str, Argument] = {"color": COLOURS[0], "alpha": 0.25, "lw": 0}
-            self.errorbar_ = self.ax_.fill_between(places, low, high, label=self._interval_label, **style)
-        curve_axes(self.ax_, self.feature_names)
+            look: dict[str, Argument] = {"color": style.COLOURS[0], "alpha": 0.25, "lw": 0}
+            self.errorbar_ = self.ax_.fill_between(places, low, high, label=self._interval_label, **look)
+        style.curve_axes(self.ax_, self.feature_names)
         self.ax_.set_ylabel(AXES[self.values])
         self.ax_.set_ylim(bottom=0)
-        show_percent(self.ax_.yaxis)
+        style.show_percent(self.ax_.yaxis)
 
     @classmethod
     def from_estimator(cls, estimator: BaseEstimator, *, values: Values | None = None, **plot_kwargs: Argument) -> Self:
@@ -200,7 +186,7 @@ class RelevanceDisplay(Display):
         found = need_model(estimator, cls.__name__)
         shown = arrays.chosen_values(f"{cls.__name__}.from_estimator", found.model, values)
         relevances = relevance_profile(estimator, values=shown)
-        title = after(steps_without_inverse(found))
+        title = style.after(steps_without_inverse(found))
         if shown == "lambda" and isinstance(found.model.metric, Euclidean):
             title = "Euclidean metric: all features have the same weight"
         names = arrays.feature_names(estimator).tolist()
@@ -233,7 +219,7 @@ class RelevanceDisplay(Display):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LambdaDisplay(Display):
+class LambdaDisplay(style.Display):
     """The matrix Lambda of a model's distance (x - w)'Lambda (x - w), as a heat map.
 
     Create one with `from_estimator`. All parameters are stored as attributes. The diagonal has the weight of each
@@ -289,16 +275,16 @@ class LambdaDisplay(Display):
         """
         names, many = list(self.feature_names), len(self.feature_names) > MAX_NAMED
         side = 5.0 if many else float(np.clip(0.25 * len(names), 3, 8))
-        longest = 8 if many else max(map(len, short_names(names)))
+        longest = 8 if many else max(map(len, style.short_names(names)))
         self._set_axes(ax, (side + 0.08 * longest + 1.4, side + 0.06 * longest + 0.7))  # with space for the names
-        self.image_ = heat_map(self.ax_, np.asarray(self.matrix), "equal")
+        self.image_ = style.heat_map(self.ax_, np.asarray(self.matrix), "equal")
         self.colorbar_ = self.figure_.colorbar(self.image_, ax=self.ax_, shrink=0.85, label="Weight in the distances")
-        name_ticks(self.ax_.yaxis, names, limit=MAX_NAMED)
-        name_ticks(self.ax_.xaxis, names, limit=MAX_NAMED, rotation=50)
+        style.name_ticks(self.ax_.yaxis, names, limit=MAX_NAMED)
+        style.name_ticks(self.ax_.xaxis, names, limit=MAX_NAMED, rotation=50)
         if many:
-            label = feature_label(names, "Index of the feature")
+            label = style.feature_label(names, "Index of the feature")
             self.ax_.set(xlabel=label, ylabel=label)
-        self.ax_.set_title(short_name(self.title, 50))
+        self.ax_.set_title(style.short_name(self.title, 50))
         return self
 
     @classmethod

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from lvq import plots
 from lvq.estimators.find_model import FoundModel, find_layer
 from lvq.inspection.certify import certified_radius
 from lvq.inspection.exemplars import exemplars
@@ -16,16 +17,6 @@ from lvq.inspection.steps import input_names
 from lvq.model.links import Part
 from lvq.model.local_metrics import LocalDiagonal
 from lvq.model.prototype_model import PrototypeModel
-from lvq.plots import (
-    CertifiedAccuracyDisplay,
-    LambdaDisplay,
-    PrototypeDisplay,
-    RelevanceDisplay,
-    feature_names,
-    lambda_matrix,
-    prototype_names,
-    relevance_profile,
-)
 from lvq.plots.arrays import ordered_axis
 from lvq.plots.curves import certified_curve
 from lvq.plots.effects import Effects, effects_of
@@ -143,18 +134,18 @@ def importances_of(held_out: HeldOut, X: MatrixLike, known: VariableImportances 
     return replace(found, names=np.array(held_out.columns.all_names or found.names))
 
 
-def matrix_of(columns: Columns, *, ordered: bool) -> LambdaDisplay | None:
+def matrix_of(columns: Columns, *, ordered: bool) -> plots.LambdaDisplay | None:
     """Lambda divided by its trace, of the most relevant features, or of every few ones in their order."""
     if columns.model.relevance is None or columns.model.has_weights:
         return None
-    estimator, every = columns.found.estimator, feature_names(columns.estimator).tolist()
-    shown = np.argsort(-relevance_profile(estimator), kind="stable")[:MAX_MATRIX_FEATURES]
+    estimator, every = columns.found.estimator, plots.feature_names(columns.estimator).tolist()
+    shown = np.argsort(-plots.relevance_profile(estimator), kind="stable")[:MAX_MATRIX_FEATURES]
     if ordered:
         shown = spread(len(every), MAX_ORDERED_FEATURES)
     names = columns.all_names if len(columns.all_names) == len(every) else every
-    matrix = lambda_matrix(estimator)
+    matrix = plots.lambda_matrix(estimator)
     weights = matrix[np.ix_(shown, shown)] / np.trace(matrix)
-    return LambdaDisplay(matrix=weights, feature_names=[names[k] for k in shown], title="")
+    return plots.LambdaDisplay(matrix=weights, feature_names=[names[k] for k in shown], title="")
 
 
 def spread(count: int, most: int) -> Codes:
@@ -217,7 +208,7 @@ def prototypes_of(held_out: HeldOut, importances: VariableImportances | None) ->
     order = [k for k in np.argsort(-far.max(axis=0), kind="stable") if far[:, k].max() > OUTSIDE]
     return Prototypes(
         label=labels.tolist(),
-        name=prototype_names(columns.found.estimator).tolist(),
+        name=plots.prototype_names(columns.found.estimator).tolist(),
         in_units=columns.in_units,
         shown=shown.tolist(),
         n_won=n_won[shown].tolist(),
@@ -260,8 +251,8 @@ def _beyond(held_out: HeldOut) -> Floats:
 class Curves:
     """Importances and prototypes along the axis of features that have an order, as those of spectra."""
 
-    importance: RelevanceDisplay | None
-    prototypes: PrototypeDisplay
+    importance: plots.RelevanceDisplay | None
+    prototypes: plots.PrototypeDisplay
     low: list[float]  # of the range of the samples
     high: list[float]
 
@@ -284,21 +275,21 @@ def curves_of(held_out: HeldOut, importances: VariableImportances | None) -> Cur
         return None
     kept, (low, high) = spread(len(names), MAX_CURVE_POINTS), held_out.typical_range
     shown, labels = [names[k] for k in kept], held_out.prototype_labels[:MAX_LINES]
-    prototypes = PrototypeDisplay(
+    prototypes = plots.PrototypeDisplay(
         values=columns.prototype_numbers()[:MAX_LINES, kept], feature_names=shown, prototype_names=[],
         prototype_classes=labels, classes=label_texts(held_out.labels),
     )  # fmt: skip
     importance = None
     if importances is not None and len(importances.names) >= len(names):
         along = importances.importances[-len(names) :][kept]
-        importance = RelevanceDisplay(relevances=along, feature_names=shown, values="importance")
+        importance = plots.RelevanceDisplay(relevances=along, feature_names=shown, values="importance")
     return Curves(importance, prototypes, low[kept].tolist(), high[kept].tolist())
 
 
 # -- robustness --------------------------------------------------------------------------------------------------------
 
 
-def certified_of(held_out: HeldOut, rows: Codes) -> CertifiedAccuracyDisplay | str:
+def certified_of(held_out: HeldOut, rows: Codes) -> plots.CertifiedAccuracyDisplay | str:
     """Certified accuracy of some samples, by the length of a change of the model's input; or why there is none."""
     if held_out.costs is not None:
         return (
@@ -315,4 +306,4 @@ def certified_of(held_out: HeldOut, rows: Codes) -> CertifiedAccuracyDisplay | s
         except ValueError as error:
             return str(error)
     radii, accuracy = certified_curve(radius, held_out.correct[rows])
-    return CertifiedAccuracyDisplay(radii=radii, accuracy=accuracy)
+    return plots.CertifiedAccuracyDisplay(radii=radii, accuracy=accuracy)

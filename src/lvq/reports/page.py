@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 from collections.abc import Sequence
 from functools import cache
@@ -23,7 +22,6 @@ from lvq._files import write_atomically
 from lvq.inspection.explain import odds_text
 from lvq.reports import charts, text
 from lvq.reports.summary import Report
-from lvq.typing import JSONValue
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -52,45 +50,22 @@ def render(report: Report) -> str:
     (True, True)
     """
     _import("matplotlib", "matplotlib")  # of the charts
-    # the parts that the page's script reads
-    data = {
-        "classes": report.data.classes, "variables": report.data.variables, "n_samples": report.data.n_samples,
-        "rejection": report.rejection, "points": report.map.points, "prototypes": report.prototypes,
+    data, prototypes = report.data, report.prototypes
+    read_by_script = {
+        "classes": data.classes, "variables": data.variables, "n_samples": data.n_samples, "points": report.map.points,
+        "rejection": report.rejection, "prototypes": {"label": prototypes.label, "name": prototypes.name},
     }  # fmt: skip
-    return (
-        environment()
-        .get_template("report.html")
-        .render(
-            s=report,
-            style=_asset("report.css"),
-            script=_asset("report.js"),
-            data=json_for_html(text.to_json(data)),
-            drawings=charts.drawings(report),
-            colours=charts.class_colours(len(report.data.classes)),
-            image_uri=image_uri,
-            symbol=charts.symbol,
-            odds_text=odds_text,
-            text=text,
-        )
-    )
+    return environment().get_template("report.html").render(
+        s=report, style=_asset("report.css"), script=_asset("report.js"), data=text.to_json(read_by_script),
+        drawings=charts.drawings(report), colours=charts.class_colours(len(data.classes)), image_uri=image_uri,
+        symbol=charts.symbol, odds_text=odds_text, text=text,
+    )  # fmt: skip
 
 
 def write_page(report: Report, path: str | os.PathLike[str]) -> None:
     """Write the page to a file, which appears complete or not at all."""
     with write_atomically(path) as file:
         file.write(render(report).encode())
-
-
-def json_for_html(value: JSONValue) -> str:
-    """JSON for a <script> element: no string in it can end the element or open a comment.
-
-    Examples
-    --------
-    >>> json_for_html({"</script>": "a & b"})
-    '{"\\\\u003c/script\\\\u003e":"a \\\\u0026 b"}'
-    """
-    made = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    return made.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _asset(name: str) -> str:
