@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.metrics import precision_recall_curve, roc_curve
 
+from lvq.inspection.importance import VariableImportances
 from lvq.plots import CertifiedAccuracyDisplay, EffectDisplay, EvidenceDisplay, LambdaDisplay, RelevanceDisplay
 from lvq.plots.effects import GREY, Effects
 from lvq.plots.evidence import AGAINST, FOR, with_value
@@ -65,8 +66,7 @@ def drawings(report: Report) -> dict[str, str]:
     if curves is not None and curves.importance is not None:
         charts["relevance"] = partial(curves.importance.plot, kind="line"), 3.0, WIDTH
     if relevance is not None and curves is None:
-        bars = partial(RelevanceDisplay.from_importances, relevance, max_features=MAX_BARS)
-        charts["relevance"] = bars, 0.8 + 0.2 * min(MAX_BARS, len(relevance.names)), WIDTH
+        charts["relevance"] = partial(_importance, relevance), 0.8 + 0.2 * min(MAX_BARS, len(relevance.names)), WIDTH
     if report.matrix is not None:
         charts["matrix"] = partial(_matrix, report.matrix), 4.2, WIDTH
     if effects is not None:
@@ -147,6 +147,12 @@ def _curve(rejection: Rejection, ax: Axes, *, marked: bool) -> None:
 
 
 # -- how it decides ----------------------------------------------------------------------------------------------------
+
+
+def _importance(found: VariableImportances, ax: Axes) -> None:
+    legend = RelevanceDisplay.from_importances(found, ax=ax, max_features=MAX_BARS).legend_
+    if legend is not None:
+        legend.remove()  # the page describes the lines
 
 
 def _effect(effects: Effects, place: int, ax: Axes) -> None:
