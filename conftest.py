@@ -17,7 +17,7 @@ collect_ignore = [] if find_spec("torch") and find_spec("triton") else ["src/lvq
 if not find_spec("torch"):
     collect_ignore += ["src/lvq/torch.py"]
 if not find_spec("matplotlib"):
-    drawn = ("__init__", "curves", "effects", "evidence", "matrix", "projection", "prototypes", "relevance")
+    drawn = ("__init__", "curves", "effects", "evidence", "projection", "prototypes", "relevance")
     collect_ignore += [f"src/lvq/plots/{name}.py" for name in drawn]
     collect_ignore += ["tests/experiments"]  # a run without its figures is not a whole one
 

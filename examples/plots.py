@@ -43,7 +43,7 @@ def displays():
     model = standardised(LGMLVQ()).fit(X, y)
     yield "wine_map", ProjectionDisplay.from_estimator(model, X, y)
     yield "wine_relevances", RelevanceDisplay.from_estimator(model)
-    yield "wine_lambda", LambdaDisplay.from_estimator(model, group="class_1")
+    yield "wine_lambda", LambdaDisplay.from_estimator(model)
 
     X, X_test, y, y_test = table(load_breast_cancer)
     reject = RejectClassifier(standardised(GMLVQ()), min_coverage=0.9).fit(X, y)

@@ -138,12 +138,12 @@ def test_a_guarantee_that_is_not_achievable_is_weaker_and_reports_the_rows_it_ne
     assert note is not None, completed.err
     assert int(note[2]) > 299
     shown = " ".join(completed.out.split())
-    assert f"is at most {float(note[1]):.1f} %" in shown
+    assert f"at most {float(note[1]):g} % of the accepted predictions are wrong" in shown
     assert "Requested was 1.0 %, which could not be guaranteed." in shown
     assert {path.name for path in (tmp_path / "run").iterdir()} == {"model.lvq", "report.html", "metrics.json"}
     assert note[0] in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))
-    assert metrics["model"]["rejection"]["guarantee"]["requested"] == 0.01
+    assert metrics["model"]["rejection"]["guarantee"]["requested_error"] == 0.01
 
 
 @pytest.mark.parametrize(("rare", "weak"), [(0.1, True), (0.5, False)])
@@ -156,7 +156,7 @@ def test_a_guarantee_that_a_constant_prediction_meets_is_called_weak(lvq, tmp_pa
         "--max-error", 0.2, "--folds", 0, "--out", tmp_path / "run",
     )  # fmt: skip
     assert completed.code == 0, completed.err
-    sentence = "Always predicting the most frequent class has an error rate of"
+    sentence = "Always predicting the most frequent class is wrong for"
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert (sentence in " ".join(completed.out.split())) == (sentence in page) == weak
 

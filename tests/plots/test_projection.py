@@ -12,7 +12,8 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from lvq import GLVQ, GMLVQ, RejectClassifier
 from lvq.estimators.find_model import need_model
-from lvq.plots import ProjectionDisplay, plane, regions
+from lvq.plots import ProjectionDisplay, lambda_matrix, plane, regions
+from lvq.plots.arrays import model_inputs
 from lvq.plots.projection import _axes, predict_points
 from lvq.plots.style import class_colours
 from lvq.rejection import certainty
@@ -22,48 +23,39 @@ RESOLUTION = 12
 # -- the plane ---------------------------------------------------------------------------------------------------------
 
 
-def test_rank_two_is_the_models_own_space(data, fitted):
+@pytest.mark.parametrize("kind", ["plain", "relevances", "matrix", "rank 2"])
+def test_axes_are_the_principal_axes_in_the_metric_of_the_model(data, fitted, kind):
     X, _ = data
-    model = fitted["rank 2"]
-    view = plane(model, X)
-    assert_allclose(view.points, model.transform(X))
-    assert_allclose(view.prototypes, model.prototypes_ @ model.omega_.T)
-    assert_allclose(view.explained.sum(), 1)
-    assert view.exact
+    model = fitted[kind]
+    inputs = X if kind == "plain" else X * np.sqrt(model.relevances_) if kind == "relevances" else model.transform(X)
+    known, view = PCA(n_components=2).fit(inputs), plane(model, X)
+    assert_allclose(np.abs(view.points), np.abs(known.transform(inputs)), atol=1e-6)
+    assert_allclose(view.explained, known.explained_variance_ratio_)
+    assert view.exact == (kind == "rank 2")
+    assert view.axis_names[0] == ("principal axis 1" if kind == "plain" else "learned axis 1")
 
 
-def test_matrix_takes_the_leading_eigenvectors(data, fitted):
+def test_the_mean_of_local_metrics_is_that_of_lambda(data, fitted):
     X, _ = data
-    model = fitted["matrix"]
+    model = fitted["local by class"]
     view = plane(model, X)
-    values, vectors = np.linalg.eigh(model.lambda_)
-    for side in (0, 1):
-        along = X @ vectors[:, -1 - side] * np.sqrt(values[-1 - side])
-        assert_allclose(np.abs(view.points[:, side]), np.abs(along), atol=1e-9)
-    whole = (X - X.mean(axis=0)) @ model.omega_.T
-    assert_allclose(view.explained, view.points.var(axis=0) / whole.var(axis=0).sum())
+    between, along = X[0] - X[1:], view.points[0] - view.points[1:]
+    squares = np.einsum("ij,jk,ik->i", between, lambda_matrix(model), between)
+    assert ((along**2).sum(axis=1) <= squares + 1e-9).all()  # a projection
     assert not view.exact
 
 
-def test_the_euclidean_metric_takes_principal_axes(data, fitted):
-    X, _ = data
-    view, known = plane(fitted["plain"], X), PCA(n_components=2).fit(X)
-    assert_allclose(np.abs(view.points), np.abs(known.transform(X)), atol=1e-9)
-    assert_allclose(view.explained, known.explained_variance_ratio_)
-
-
-def test_relevances_weight_the_principal_axes(data, fitted):
-    X, _ = data
-    model = fitted["relevances"]
-    known = PCA(n_components=2).fit_transform(X * np.sqrt(model.relevances_))
-    assert_allclose(np.abs(plane(model, X).points), np.abs(known), atol=1e-6)
+def assert_drawn_where_they_are(model, Z, view):
+    """The samples that points represent are drawn at these points."""
+    down, *_ = _axes(model, Z - Z.mean(axis=0))
+    assert_allclose((view.inverse(view.points) - Z.mean(axis=0)) @ down.T, view.points, atol=1e-7)
 
 
 def test_points_and_inverse(data, model):
     """A point of the plane represents a sample that is drawn at that point; explained fractions sum to at most one."""
     found = need_model(model, "a test")
     view = plane(found.estimator, found.inputs(data[0]))
-    assert_allclose(view.project(view.inverse(view.points)), view.points, atol=1e-7)
+    assert_drawn_where_they_are(found.model, model_inputs(found, data[0]), view)
     assert (view.explained >= 0).all()
     assert view.explained.sum() <= 1 + 1e-9
     assert len(set(view.axis_names)) == 2
@@ -91,9 +83,10 @@ def test_directions_in_which_samples_do_not_vary_are_no_axes(seed):
     """The columns of a one-hot encoding have a constant sum; its differences are rounding errors."""
     rng, y = np.random.default_rng(seed), np.arange(90) % 2
     X = np.column_stack([rng.normal(size=(90, 2)) + 5 * y[:, None], np.eye(3)[rng.integers(3, size=90)]])
-    view = plane(GMLVQ(random_state=0).fit(X, y), X)
+    model = GMLVQ(random_state=0).fit(X, y)
+    view = plane(model, X)
     assert (np.ptp(view.points, axis=0) > 1e-6 * np.ptp(view.points)).all()
-    assert_allclose(view.project(view.inverse(view.points)), view.points, atol=1e-7)
+    assert_drawn_where_they_are(model.model_, X, view)
 
 
 def test_one_feature():
@@ -107,11 +100,10 @@ def test_one_feature():
 def test_features_of_relevance_zero_stay_at_the_mean(data, fitted):
     X, _ = data
     model = replace(fitted["relevances"].model_, relevance=np.array([0.5, 0.0, 0.5, 0.0]))
-    axes = _axes(model, X - X.mean(axis=0))
-    assert not axes.up[[1, 3]].any()
-    assert not axes.down[:, [1, 3]].any()
-    assert axes.exact
-    assert axes.measured.all()
+    down, up, explained, _ = _axes(model, X - X.mean(axis=0))
+    assert not up[[1, 3]].any()
+    assert not down[:, [1, 3]].any()
+    assert_allclose(explained.sum(), 1)
 
 
 @pytest.mark.parametrize("rows", [1, 2])
@@ -218,15 +210,16 @@ def test_regions_have_the_colours_of_the_predictions(data, fitted):
 
 
 def test_borders_lie_between_the_classes(data, fitted):
-    """On the lines that are drawn, the margin between the two nearest classes is small."""
+    """A step of the grid away from the lines there is more than one class."""
     for kind in ("matrix", "local by class", "posterior"):
-        model = fitted[kind]
-        display = drawn(model, *data, resolution=60)
-        paths = [path for border in display.borders_ for path in border.get_paths()]
-        line = max(paths, key=lambda path: len(path.vertices))
-        assert len(line.vertices) > 20
-        margin = predict_points(model, display.plane.inverse(line.vertices)).margin
-        assert np.median(margin) < 0.1 * np.median(display.regions.margin)
+        display = drawn(fitted[kind], *data, resolution=60)
+        grid = display.regions
+        line = np.vstack([path.vertices for border in display.borders_ for path in border.get_paths()])
+        assert len(line) > 20
+        step = [grid.xx[0, 1] - grid.xx[0, 0], grid.yy[1, 0] - grid.yy[0, 0]]
+        beside = [line + np.array(side) * step for side in ((1, 0), (-1, 0), (0, 1), (0, -1))]
+        classes = [predict_points(fitted[kind], display.plane.inverse(points)).classes for points in beside]
+        assert (np.ptp(classes, axis=0) > 0).mean() > 0.95
 
 
 def test_errors_have_rings(data, fitted):
@@ -264,7 +257,7 @@ def test_the_title_states_the_agreement_of_a_slice(data, fitted):
     agreement = np.mean(fitted["matrix"].predict(view.inverse(view.points)) == fitted["matrix"].predict(X))
     assert display.agreement == agreement
     assert "of the samples lie in the region of their predicted class" in display.ax_.get_title()
-    assert display.ax_.get_xlabel().startswith("Eigenvector 1 of Lambda (")
+    assert display.ax_.get_xlabel().startswith("Learned axis 1 (")
     assert display.ax_.get_ylabel().endswith(" of squared distances)")
     exact = drawn(fitted["rank 2"], X, y)
     assert exact.agreement == 1

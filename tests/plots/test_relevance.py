@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GMLVQ, GRLVQ, variable_importances
-from lvq.plots import RelevanceDisplay
+from lvq.plots import LambdaDisplay, RelevanceDisplay, lambda_matrix
 from lvq.preprocessing import SavitzkyGolay
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -32,7 +32,7 @@ def test_title_states_the_weight_of_omitted_features(fitted):
     display = RelevanceDisplay.from_estimator(model, values="lambda", max_features=1)
     rest = 1 - model.relevances_.max()
     assert len(display.bars_) == 1
-    assert display.ax_.get_title() == f"1 of 4 features; total weight of the others: {100 * rest:.0f} %"
+    assert display.ax_.get_title() == f"1 of 4 features; total weight of the others: {100 * rest:.1f} %"
 
 
 def test_the_title_names_the_euclidean_metric(fitted):
@@ -88,3 +88,38 @@ def test_columns_of_x_before_steps_that_keep_their_names(data):
     assert_allclose(of_columns.relevances, variable_importances(model, X).importances)
     assert_allclose(of_columns.relevances.sum(), 1)
     assert not np.allclose(of_columns.relevances, own.relevances)
+
+
+# -- pairs of features -------------------------------------------------------------------------------------------------
+
+
+def test_the_matrix_is_drawn(fitted):
+    model = fitted["matrix"]
+    display = LambdaDisplay(matrix=lambda_matrix(model), feature_names=["a", "b", "c", "d"]).plot()
+    assert_allclose(display.image_.get_array(), model.lambda_)
+    low, high = display.image_.get_clim()
+    assert -low == high == np.abs(model.lambda_).max()  # white means zero
+    assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["a", "b", "c", "d"]
+    assert display.colorbar_ is not None
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("plain", np.eye(4)), ("relevances", None)])
+def test_diagonal_metrics(fitted, kind, expected):
+    model = fitted[kind]
+    expected = np.diag(model.relevances_) if expected is None else expected
+    assert_allclose(LambdaDisplay.from_estimator(model).matrix, expected)
+
+
+def test_mean_of_local_matrices(fitted):
+    display = LambdaDisplay.from_estimator(fitted["local by class"])
+    assert_allclose(display.matrix, fitted["local by class"].lambda_.mean(axis=0))
+    assert display.ax_.get_title() == "Lambda, mean over the prototypes"
+
+
+def test_ordered_features_have_their_numbers():
+    names = [f"{850 + 2 * k} nm" for k in range(50)]
+    display = LambdaDisplay(matrix=np.eye(50), feature_names=names).plot()
+    display.figure_.canvas.draw()
+    shown = [label.get_text() for label in display.ax_.get_xticklabels() if label.get_text()]
+    assert shown[:3] == ["850", "870", "890"]
+    assert display.ax_.get_xlabel() == display.ax_.get_ylabel() == "nm"

@@ -6,12 +6,13 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
+from lvq.inspection.importance import VariableImportances
 from lvq.reports import Report, render
 from lvq.reports import page as assets
 from lvq.reports.charts import drawings
-from lvq.reports.model import Intervals
 
 pytest.importorskip("jinja2", reason="the report needs lvq[report]")
 
@@ -110,20 +111,18 @@ def test_a_no_is_red(wdbc):
 
 def test_only_features_that_the_intervals_support_are_named_as_important(wdbc):
     """By hand: the first two are supported, then none, then the predictions are not better than chance."""
-    relevance = wdbc.report.relevance
-    names = relevance.features
-    intervals = Intervals(0.9, 20, True, [0.1] * len(names), [0.2] * len(names), names[:2], 2)
+    names = [f"feature {k}" for k in range(10)]
+    supported, equal = np.array([0.4, 0.4, *[0.025] * 8]), np.full(10, 0.1)
 
-    def shown(**changes):
-        changed = replace(relevance, intervals=replace(intervals, **changes))
-        return Page(render(replace(wdbc.report, relevance=changed)))
+    def changed(importances, beats_chance=True):
+        resampled = np.repeat(importances[None], 20, axis=0)
+        found = VariableImportances(np.array(names), importances, importances, 0.9, resampled, beats_chance)
+        return replace(wdbc.report, relevance=found)
 
-    assert f"Surely more important than the average: {names[0]}, {names[1]}." in shown().text
-    none = {"n_important": 0, "important": []}
-    assert "No feature is surely more important" in shown(**none).text
-    assert "not better than chance" in shown(beats_chance=False, **none).text
-    drawn = drawings(replace(wdbc.report, relevance=replace(relevance, intervals=intervals)))
-    assert "90 % interval" in drawn["relevance"]
+    text = Page(render(changed(supported))).text
+    assert "90\xa0% intervals from 20 refits. Surely more important than the average: feature 0, feature 1." in text
+    assert "No feature is surely more important" in Page(render(changed(equal))).text
+    assert "not better than chance" in Page(render(changed(supported, beats_chance=False))).text
 
 
 def test_json_in_the_page_equals_the_summary(hostile, pages):

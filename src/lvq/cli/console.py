@@ -248,7 +248,7 @@ def _result_rows(report: Report) -> list[list[object]]:
     rows.append(["Balanced accuracy", percent(metrics.balanced_accuracy), "mean over the classes"])
     rows.append(["Majority baseline", percent(metrics.majority), "always the most frequent class"])
     if metrics.auc is not None:
-        rows.append(["AUC", f"{metrics.auc.value:.3f}", f"log-loss {metrics.log_loss:.3f}"])
+        rows.append(["AUC", f"{metrics.auc:.3f}", f"log-loss {metrics.log_loss:.3f}"])
     if report.costs is not None:
         name = one_line(report.data.classes[report.costs.cheapest_class])
         rows.append(["Cost of a row", f"{report.costs.mean:.3f}", "mean, by the given costs"])
@@ -279,18 +279,18 @@ def _show_importance(report: Report) -> None:
     found = report.relevance
     if found is None:
         return
-    intervals = found.intervals
+    intervals = found if len(found.resampled) else None
     typer.echo("\nImportance of the features (the sum over all is 100 %)")
     rows: list[list[object]] = []
-    for rank, (feature, value) in enumerate(zip(found.features[:MAX_FEATURES], found.values)):
+    for k in found.order[:MAX_FEATURES]:
         note = ""
         if intervals is not None:
-            note = f"{percent(intervals.lower[rank])} to {percent(intervals.upper[rank])}"
-            note += ", important" if feature in intervals.important else ""
-        rows.append([_name(feature, "  "), percent(value), note])
-    if found.n_features > len(rows):
-        rest = max(0.0, 1 - sum(found.values[:MAX_FEATURES]))
-        rows.append([f"  the other {found.n_features - len(rows)} together", percent(rest), ""])
+            note = f"{percent(intervals.lower[k])} to {percent(intervals.upper[k])}"
+            note += ", important" if intervals.important[k] else ""
+        rows.append([_name(found.names[k], "  "), percent(found.importances[k]), note])
+    if len(found.names) > len(rows):
+        rest = max(0.0, 1 - float(found.importances[found.order[:MAX_FEATURES]].sum()))
+        rows.append([f"  the other {len(found.names) - len(rows)} together", percent(rest), ""])
     print_table(rows)
     if intervals is not None:
         chance = "; none is, as predictions of rows left out are no better than chance"

@@ -15,21 +15,13 @@ Examples
 'Learned axis 1 (... % of squared distances)'
 """
 
-from lvq.plots.arrays import (
-    feature_names,
-    group_names,
-    lambda_matrix,
-    prototype_names,
-    prototypes_in_units,
-    relevance_profile,
-)
+from lvq.plots.arrays import feature_names, lambda_matrix, prototype_names, prototypes_in_units, relevance_profile
 from lvq.plots.curves import AccuracyRejectDisplay, CertifiedAccuracyDisplay
 from lvq.plots.effects import EffectDisplay
 from lvq.plots.evidence import EvidenceDisplay
-from lvq.plots.matrix import LambdaDisplay
 from lvq.plots.projection import ProjectionDisplay, plane, regions
 from lvq.plots.prototypes import PrototypeDisplay
-from lvq.plots.relevance import RelevanceDisplay
+from lvq.plots.relevance import LambdaDisplay, RelevanceDisplay
 
 __all__ = [
     "AccuracyRejectDisplay",
@@ -41,7 +33,6 @@ __all__ = [
     "PrototypeDisplay",
     "RelevanceDisplay",
     "feature_names",
-    "group_names",
     "lambda_matrix",
     "plane",
     "prototype_names",

@@ -1,8 +1,8 @@
 """What a fitted model has learned, as arrays: relevances, matrices, prototypes, and their names.
 
 Every function takes a model of this library, alone or in a Pipeline, a search, a FrozenEstimator or a
-`RejectClassifier`. A model with local matrices has several groups of prototypes, one for each matrix. The last part
-finds out from names whether features are the pixels of an image, or have an order as wavelengths have.
+`RejectClassifier`. The last part finds out from names whether features are the pixels of an image, or have an order as
+wavelengths have.
 """
 
 from __future__ import annotations
@@ -19,11 +19,9 @@ from sklearn.base import BaseEstimator
 from lvq.estimators.find_model import FoundModel, find_layer, last_step, need_model
 from lvq.inspection.columns import names_of_features, to_original_units
 from lvq.inspection.steps import Floats, Names, default_names
-from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import as_numpy, require_dense
 from lvq.rejection.classifier import RejectClassifier
-from lvq.typing import Labels
 
 Values = Literal["importance", "lambda"]
 NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
@@ -114,22 +112,19 @@ def chosen_values(purpose: str, model: PrototypeModel, values: str | None) -> Va
     return values or ("lambda" if model.importances is None else "importance")  # type: ignore[return-value]
 
 
-def lambda_matrix(estimator: BaseEstimator, *, per_matrix: bool = False) -> Floats:
-    """Lambda, with (x - w)'Lambda (x - w) the model's squared distance.
+def lambda_matrix(estimator: BaseEstimator) -> Floats:
+    """Lambda, with (x - w)'Lambda (x - w) the model's squared distance; the mean over the prototypes of local metrics.
 
-    Diagonal for relevances, the identity for the Euclidean metric.
+    Diagonal for relevances, the identity for the Euclidean metric. `lambda_` of a model has each local matrix.
 
     Parameters
     ----------
     estimator : estimator
         Fitted model.
-    per_matrix : bool, default=False
-        Whether to give each local matrix instead of their mean over the prototypes.
 
     Returns
     -------
-    matrix : ndarray of shape (n_features, n_features), or (n_matrices, n_features, n_features) with `per_matrix`
-        In the order of `group_names` with `per_matrix`.
+    matrix : ndarray of shape (n_features, n_features)
 
     Examples
     --------
@@ -137,29 +132,21 @@ def lambda_matrix(estimator: BaseEstimator, *, per_matrix: bool = False) -> Floa
     >>> from lvq import LGMLVQ
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LGMLVQ(random_state=0).fit(X, y)
-    >>> lambda_matrix(model).shape, lambda_matrix(model, per_matrix=True).shape
+    >>> lambda_matrix(model).shape, model.lambda_.shape
     ((4, 4), (3, 4, 4))
     """
-    model = need_model(estimator, "lambda_matrix").model
-    return _lambdas(model) if per_matrix else mean_lambda(model)
+    return mean_lambda(need_model(estimator, "lambda_matrix").model)
 
 
 def mean_lambda(model: PrototypeModel) -> Floats:
     """Lambda of a model; the mean over the prototypes where they have local matrices."""
-    return _mean(model, _lambdas(model))
-
-
-def _lambdas(model: PrototypeModel) -> Floats:
-    return np.array([np.diag(omega**2) if omega.ndim == 1 else omega.T @ omega for omega in _matrices(model)])
+    matrices = [np.diag(omega**2) if omega.ndim == 1 else omega.T @ omega for omega in _matrices(model)]
+    return _mean(model, np.array(matrices))
 
 
 def _matrices(model: PrototypeModel) -> list[np.ndarray]:
     """Omega of each group of prototypes; a vector is a diagonal matrix."""
-    return [model.matrix_of(int(first)) for first in _first_of_groups(model)]
-
-
-def _first_of_groups(model: PrototypeModel) -> NDArray[np.intp]:
-    return np.flatnonzero(np.diff(model.group, prepend=-1))
+    return [model.matrix_of(int(first)) for first in np.flatnonzero(np.diff(model.group, prepend=-1))]
 
 
 def _mean(model: PrototypeModel, per_group: Floats) -> Floats:
@@ -170,46 +157,13 @@ def _mean(model: PrototypeModel, per_group: Floats) -> Floats:
 # -- names -------------------------------------------------------------------------------------------------------------
 
 
-def group_names(estimator: BaseEstimator, class_names: Sequence[object] | Labels | None = None) -> Names:
-    """Name of each local matrix: its class, or its prototype; one empty name where all prototypes have the same metric.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted model.
-    class_names : sequence of str, optional
-        Names of the classes, in the order of ``classes_``.
-
-    Returns
-    -------
-    names : ndarray of shape (n_matrices,)
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from lvq import LGMLVQ
-    >>> X, y = load_iris(return_X_y=True)
-    >>> group_names(LGMLVQ(random_state=0).fit(X, y)).tolist()
-    ['0', '1', '2']
-    """
-    model = need_model(estimator, "group_names").model
-    if not isinstance(model.metric, LocalMetric):
-        return np.array([""])
-    labels = model.labels[_first_of_groups(model)]
-    if len(np.unique(labels)) < len(labels):
-        return prototype_names(estimator, class_names)
-    return np.array([str((model.classes if class_names is None else class_names)[label]) for label in labels])
-
-
-def prototype_names(estimator: BaseEstimator, class_names: Sequence[object] | Labels | None = None) -> Names:
+def prototype_names(estimator: BaseEstimator) -> Names:
     """Name of each prototype: its class, with a number where the class has several prototypes.
 
     Parameters
     ----------
     estimator : estimator
         Fitted model.
-    class_names : sequence of str, optional
-        Names of the classes, in the order of ``classes_``.
 
     Returns
     -------
@@ -225,9 +179,8 @@ def prototype_names(estimator: BaseEstimator, class_names: Sequence[object] | La
     model = need_model(estimator, "prototype_names").model
     counts = np.bincount(model.labels)[model.labels]
     number = np.arange(len(model.labels)) - np.searchsorted(model.labels, model.labels) + 1
-    classes = model.classes if class_names is None else class_names
     ends = [f", {k} of {count}" if count > 1 else "" for k, count in zip(number, counts)]
-    return np.array([f"{classes[label]}{end}" for label, end in zip(model.labels, ends)])
+    return np.array([f"{model.classes[label]}{end}" for label, end in zip(model.labels, ends)])
 
 
 def prototypes_in_units(estimator: BaseEstimator) -> Floats:
@@ -282,15 +235,6 @@ def feature_names(estimator: BaseEstimator, *, original: bool = False) -> Names:
     if original:
         return to_original_units(found, found.model.prototypes[:1], "feature_names").names
     return names_of_features(found)
-
-
-def names_of_classes(caller: str, given: Sequence[str] | Names | None, classes: Labels) -> Labels:
-    """The names given for the classes, if there is one for each, else the classes."""
-    if given is not None and len(given) != len(classes):
-        raise ValueError(
-            f"class_names of {caller} must have one name for each of the {len(classes)} classes, got {len(given)}."
-        )
-    return classes if given is None else np.asarray(given, dtype=np.str_)
 
 
 # -- pixels and features with an order ---------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from lvq.estimators.find_model import rejecting_layer
 from lvq.inspection.certify import certified_radius
+from lvq.inspection.steps import Floats
 from lvq.plots.arrays import estimator_name
 from lvq.plots.style import COLOURS, Display, percent, show_percent
 from lvq.rejection.curves import AccuracyRejectCurve, accuracy_reject_curve, area_under_curve, path_curve
@@ -127,7 +128,6 @@ class AccuracyRejectDisplay(CurveDisplay):
         y: ArrayLike,
         *,
         measure: str | SampleFunction | None = None,
-        ax: Axes | None = None,
         **plot_kwargs: Argument,
     ) -> Self:
         """Plot the accuracy-reject curve of a fitted classifier on labelled samples.
@@ -144,10 +144,8 @@ class AccuracyRejectDisplay(CurveDisplay):
         measure : str or callable, optional
             Measure of certainty, see `lvq.rejection.certainty`; by default that of the `RejectClassifier`, or 'auto'
             for other classifiers.
-        ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure.
         **plot_kwargs : dict
-            Keyword arguments for `plot`.
+            Arguments of `plot`, such as `ax`.
 
         Returns
         -------
@@ -162,7 +160,7 @@ class AccuracyRejectDisplay(CurveDisplay):
             point=point,
             name=estimator_name(estimator),
         )
-        return display.plot(ax=ax, **plot_kwargs)
+        return display.plot(**plot_kwargs)
 
 
 def _curve_and_point(
@@ -244,14 +242,7 @@ class CertifiedAccuracyDisplay(CurveDisplay):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: BaseEstimator,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        norm: float = 2,
-        ax: Axes | None = None,
-        **plot_kwargs: Argument,
+        cls, estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, *, norm: float = 2, **plot_kwargs: Argument
     ) -> Self:
         """Plot the certified accuracy of a fitted model on labelled samples.
 
@@ -266,10 +257,8 @@ class CertifiedAccuracyDisplay(CurveDisplay):
             True classes of the samples.
         norm : {1, 2, inf}, default=2
             Norm in which the size of a change is measured.
-        ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure.
         **plot_kwargs : dict
-            Keyword arguments for `plot`.
+            Arguments of `plot`, such as `ax`.
 
         Returns
         -------
@@ -278,8 +267,19 @@ class CertifiedAccuracyDisplay(CurveDisplay):
         """
         labels, radius = column_or_1d(y), certified_radius(estimator, X, norm)
         check_consistent_length(labels, radius)
-        correct = np.sort(radius[np.asarray(estimator.predict(X)) == labels])
-        steps = np.unique(np.append(0.0, correct[np.isfinite(correct)]))
-        steps = np.append(steps, np.nextafter(steps[-1], np.inf))  # beyond the largest finite radius
-        accuracy = (len(correct) - np.searchsorted(correct, steps, side="left")) / len(labels)
-        return cls(radii=steps, accuracy=accuracy, norm=norm, name=estimator_name(estimator)).plot(ax=ax, **plot_kwargs)
+        radii, accuracy = certified_curve(radius, np.asarray(estimator.predict(X)) == labels)
+        return cls(radii=radii, accuracy=accuracy, norm=norm, name=estimator_name(estimator)).plot(**plot_kwargs)
+
+
+def certified_curve(radius: Floats, correct: ArrayLike) -> tuple[Floats, Floats]:
+    """Every size of change at which the certified accuracy falls, and the accuracy there.
+
+    Examples
+    --------
+    >>> certified_curve(np.array([0.5, 2.0]), [True, True])[1].tolist()
+    [1.0, 1.0, 0.5, 0.0]
+    """
+    held = np.sort(radius[np.asarray(correct)])
+    steps = np.unique(np.append(0.0, held[np.isfinite(held)]))
+    steps = np.append(steps, np.nextafter(steps[-1], np.inf))  # beyond the largest finite radius
+    return steps, (len(held) - np.searchsorted(held, steps, side="left")) / len(radius)

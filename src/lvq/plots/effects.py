@@ -60,13 +60,6 @@ class Effect:
     rivals: list[float]  # and of the rival class's
     error: list[float] | None = None  # half of the interval's width
 
-    @property
-    def size(self) -> float:
-        """How much the log-odds differ between samples: their standard deviation."""
-        places = np.linspace(self.values[0], self.values[-1], len(self.density))
-        height, weight = np.interp(places, self.values, self.log_odds), np.array(self.density) / sum(self.density)
-        return float(np.sqrt(weight @ (height - weight @ height) ** 2))
-
 
 @dataclass(frozen=True)
 class Effects:
@@ -124,7 +117,7 @@ def effects_of(
             )
         )
     names = found.model.classes
-    ordered = sorted(effects, key=lambda effect: -effect.size) if features is None else effects
+    ordered = sorted(effects, key=lambda effect: -np.ptp(effect.log_odds)) if features is None else effects
     return Effects(str(names[pair.own]), str(names[pair.other]), exact, ordered)
 
 
@@ -328,7 +321,6 @@ class EffectDisplay(Display):
         features: Sequence[str | int] | None = None,
         class_: Label | None = None,
         n_resamples: int = 0,
-        ax: Axes | None = None,
         **plot_kwargs: Argument,
     ) -> Self:
         """Plot the effects of the columns of X.
@@ -354,10 +346,8 @@ class EffectDisplay(Display):
         n_resamples : int, default=0
             Number of refits to random halves, for a 90 % interval of each curve; of its shape where curves are
             evidence, as a constant can move from one of them to another.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
         **plot_kwargs : dict
-            Arguments of `plot`.
+            Arguments of `plot`, such as `ax`.
 
         Returns
         -------
@@ -365,7 +355,7 @@ class EffectDisplay(Display):
             The display, drawn.
         """
         effects = effects_of(estimator, X, y, features=features, class_=class_, n_resamples=n_resamples)
-        return cls(effects=effects).plot(ax=ax, **plot_kwargs)
+        return cls(effects=effects).plot(**plot_kwargs)
 
 
 def _draw(ax: Axes, effect: Effect) -> None:

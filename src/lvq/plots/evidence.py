@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from lvq.inspection.columns import input_cells
 from lvq.inspection.explain import InputExplanation, factor_text, odds_text
-from lvq.plots.style import COLOURS, Display, bar_axes, short_name, short_number
+from lvq.plots.style import COLOURS, Display, bar_axes, number, short_name
 from lvq.typing import Argument, JSONValue
 
 if TYPE_CHECKING:
@@ -115,9 +115,7 @@ class EvidenceDisplay(Display):
         self.ax_.set_xlim(low - 0.15 * room, high + room)
 
     @classmethod
-    def from_explanation(
-        cls, explanation: InputExplanation, row: int = 0, *, ax: Axes | None = None, **plot_kwargs: Argument
-    ) -> Self:
+    def from_explanation(cls, explanation: InputExplanation, row: int = 0, **plot_kwargs: Argument) -> Self:
         """Plot the evidence of one explained sample.
 
         Parameters
@@ -126,10 +124,8 @@ class EvidenceDisplay(Display):
             From `lvq.explain`, of a model with evidence, such as `LVQClassifier`.
         row : int, default=0
             Number of the sample in the explanation.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
         **plot_kwargs : dict
-            Arguments of `plot`.
+            Arguments of `plot`, such as `ax`.
 
         Returns
         -------
@@ -148,7 +144,7 @@ class EvidenceDisplay(Display):
             label=str(explanation.label[row]),
             rival_label=str(explanation.rival_label[row]),
         )
-        return display.plot(ax=ax, **plot_kwargs)
+        return display.plot(**plot_kwargs)
 
 
 def with_value(name: str, value: JSONValue) -> str:
@@ -161,5 +157,5 @@ def with_value(name: str, value: JSONValue) -> str:
     """
     if value is None:
         return f"{short_name(name, 20)} missing"
-    text = short_number(value) if isinstance(value, float) else short_name(value, 12)
+    text = number(value, 3) if isinstance(value, float) else short_name(value, 12)
     return f"{short_name(name, 26 - len(text))} = {text}"

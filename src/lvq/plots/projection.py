@@ -1,15 +1,13 @@
 """The map of a model: samples, prototypes and predicted classes on the plane of its largest distances.
 
-A model measures |Omega (x - w)|^2, where Omega may be the identity. The plane has two axes along which these distances
-are large:
-- Omega of rank 2: the model's own coordinates Omega x, without any loss;
-- Omega of higher rank: the two leading eigenvectors of Lambda = Omega'Omega, each times the root of its eigenvalue;
-- a matrix for each class or prototype: the same for their mean over the prototypes;
-- relevances, or the Euclidean metric: the principal axes of the samples, weighted by the metric.
+The plane is that along which the distances of the model are largest: the principal axes of the samples in the model's
+metric, that is of Omega x where the model measures |Omega (x - w)|^2. Local metrics are replaced by their mean over the
+prototypes; without a learned metric these are the principal axes of the samples.
+
 A point of the plane represents the sample `inverse(point)`: that of the plane through the mean of the samples, with all
-other directions at the mean. `regions` contains the model's predictions there. If the model's metric has no more than
-two directions (`exact`), every sample drawn at a point has the prediction of its region. Otherwise the regions are a
-slice through the model, and a sample outside of that slice may have another prediction than its region.
+other directions at the mean. `regions` contains the model's predictions there. If the samples differ along no more than
+two directions in the model's metric (`exact`), every sample drawn at a point has the prediction of its region.
+Otherwise the regions are a slice through the model, and a sample outside of that slice may have another prediction.
 """
 
 from __future__ import annotations
@@ -28,12 +26,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from lvq.estimators.find_model import FoundModel, find_layer, need_model
 from lvq.inspection.columns import to_original_units
-from lvq.inspection.steps import Floats, Names
-from lvq.model.local_metrics import LocalMahalanobis
-from lvq.model.metrics import Euclidean, LocalMetric
+from lvq.inspection.steps import Floats
+from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots import style as shared
-from lvq.plots.arrays import mean_lambda, model_inputs, names_of_classes
+from lvq.plots.arrays import mean_lambda, model_inputs
 from lvq.plots.style import Display, class_colours, class_markers, mix, percent, short_names
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.costs import CostClassifier
@@ -45,7 +42,8 @@ if TYPE_CHECKING:
     from matplotlib.collections import PathCollection
     from matplotlib.contour import QuadContourSet
 
-TOLERANCE = 1e-12  # fraction of the largest eigenvalue below which an eigenvalue counts as zero
+SMALLEST = 1e-6  # fraction of the largest weight below which a weight counts as zero
+ROUNDING = 1e-9  # of explained fractions
 LEGEND_LENGTH = 24  # characters of a class's name
 MAX_VECTOR_SAMPLES = 5000  # more samples are drawn as pixels in vector graphics
 
@@ -53,14 +51,13 @@ MAX_VECTOR_SAMPLES = 5000  # more samples are drawn as pixels in vector graphics
 
 
 class Plane(NamedTuple):
-    """Samples and prototypes on two axes, and the maps to the plane and back; see the top of this file."""
+    """Samples and prototypes on two axes, and the way back from the plane; see the top of this file."""
 
     points: Floats  # (n_samples, 2)
     prototypes: Floats  # (n_prototypes, 2)
     explained: Floats  # (2,): fraction of the samples' squared distances from their mean, in the model's metric
-    axis_names: tuple[str, str]
+    axis_names: list[str]
     inverse: Callable[[Floats], Floats]  # points of the plane (k, 2) -> features that reach the model (k, n)
-    project: Callable[[ArrayLike], Floats]  # samples as given to the estimator -> (k, 2)
     exact: bool  # whether the point of the plane alone decides the prediction
 
 
@@ -86,115 +83,70 @@ def plane(estimator: BaseEstimator, X: ArrayLike) -> Plane:
     >>> X, y = load_iris(return_X_y=True)
     >>> model = GMLVQ(relevance=Matrix(rank=2), random_state=0).fit(X, y)
     >>> view = plane(model, X)
-    >>> bool(abs(view.points - model.transform(X)).max() < 1e-9), view.exact, view.axis_names[0]
-    (True, True, 'learned axis 1')
+    >>> view.points.shape, view.exact, view.axis_names
+    ((150, 2), True, ['learned axis 1', 'learned axis 2'])
     """
     found = need_model(estimator, "plane")
     Z = model_inputs(found, X)
     mean = Z.mean(axis=0)
-    axes = _axes(found.model, Z - mean)
-    origin = mean if axes.centred else np.zeros_like(mean)
-    mean_point = (mean - origin) @ axes.down.T
-
-    def project(samples: ArrayLike) -> Floats:
-        return (model_inputs(found, samples) - origin) @ axes.down.T
+    down, up, explained, names = _axes(found.model, Z - mean)
 
     def inverse(points: Floats) -> Floats:
-        return mean + (np.asarray(points, dtype=np.float64) - mean_point) @ axes.up.T
+        return mean + np.asarray(points, dtype=np.float64) @ up.T
 
-    points = (Z - origin) @ axes.down.T
-    prototypes = (found.model.prototypes.astype(np.float64) - origin) @ axes.down.T
-    # the mean squared length of the centred samples in the model's metric, in the mean metric of local matrices
-    weights = _mean_weights(found.model)
-    squares = ((Z - mean) @ mean_lambda(found.model)) * (Z - mean) if weights is None else ((Z - mean) * weights) ** 2
-    total = float(squares.sum(axis=1).mean())
-    explained = points.var(axis=0) * axes.measured / total if total > 0 else np.zeros(2)
-    return Plane(points, prototypes, explained, axes.names, inverse, project, axes.exact)
+    points, prototypes = (Z - mean) @ down.T, (found.model.prototypes.astype(np.float64) - mean) @ down.T
+    local = isinstance(found.model.metric, LocalMetric)
+    exact = Z.shape[1] <= 2 or (not local and float(explained.sum()) > 1 - ROUNDING)
+    return Plane(points, prototypes, explained, names, inverse, exact)
 
 
-class _Axes(NamedTuple):
-    """Maps to the plane and back: `down @ up` is the identity, except for an axis that does not exist."""
+def _axes(model: PrototypeModel, Z: Floats) -> tuple[Floats, Floats, Floats, list[str]]:
+    """The principal axes of centred samples in the metric of a model: maps to the plane and back, fractions, names.
 
-    down: Floats  # (2, n)
-    up: Floats  # (n, 2)
-    names: tuple[str, str]
-    measured: NDArray[np.bool_]  # (2,): whether the model's distances depend on the axis
-    centred: bool
-    exact: bool
-
-
-def _axes(model: PrototypeModel, Z: Floats) -> _Axes:
-    weights = _mean_weights(model)
-    if weights is not None:
-        return _principal_axes(model, weights, Z)
-    omega = model.matrix_of(0)
-    local = isinstance(model.metric, LocalMahalanobis)
-    if len(omega) == 2 and not local:
-        up = np.asarray(np.linalg.pinv(omega, rcond=np.sqrt(TOLERANCE)), dtype=np.float64)
-        if np.allclose(omega @ up, np.eye(2), atol=1e-6):
-            return _Axes(omega, up, ("learned axis 1", "learned axis 2"), np.ones(2, dtype=np.bool_), False, True)
-    values, vectors = np.linalg.eigh(mean_lambda(model))
-    values, vectors = values[::-1], _with_fixed_signs(vectors[:, ::-1])
-    used = values > TOLERANCE * values[0]
-    exact = Z.shape[1] <= 2 or (not local and int(used.sum()) <= 2)
-    spread = (Z @ vectors).var(axis=0)  # none along the sum of the columns of a one-hot encoding
-    varied = used & (spread > TOLERANCE * spread.max())
-    shown = np.flatnonzero(varied if varied.any() else used)[:2]
-    names = [f"eigenvector {k + 1} of {'mean ' if local else ''}Lambda" for k in [*shown.tolist(), 0, 0][:2]]
-    roots = np.sqrt(values[shown])
-    return _with_two_axes(
-        roots[:, None] * vectors[:, shown].T, vectors[:, shown] / roots, names, Z, centred=False, exact=exact
-    )
-
-
-def _mean_weights(model: PrototypeModel) -> Floats | None:
-    """Roots of the features' weights, of their mean over the prototypes; None where the metric has a matrix."""
-    if model.relevance is not None and not model.has_weights:
-        return None
-    if model.relevance is None or not isinstance(model.metric, LocalMetric):
-        return model.matrix_of(0)
-    return np.sqrt(model.relevance[model.group].mean(axis=0, dtype=np.float64))
-
-
-def _principal_axes(model: PrototypeModel, weights: Floats, Z: Floats) -> _Axes:
-    """The principal axes of the samples, weighted by the root of the relevances."""
-    used = weights > np.sqrt(TOLERANCE) * weights.max()
-    weights = np.where(used, weights, 0)
-    directions = _with_fixed_signs(_components(Z * weights, float((Z * weights).var(axis=0).max())).T).T
-    up = (directions / np.where(used, weights, 1)).T * used[:, None]
-    kind = "" if isinstance(model.metric, Euclidean) else "weighted "
-    names = [f"{kind}principal axis {k}" for k in (1, 2)]
-    exact = Z.shape[1] <= 2 or int(used.sum()) <= 2
-    return _with_two_axes(directions * weights, up, names, Z, centred=True, exact=exact)
-
-
-def _components(Z: Floats, scale: float) -> Floats:
-    """Two orthonormal rows along which centred rows vary most; fewer where they vary in fewer directions.
-
-    `scale` is a variance against which rounding errors are negligible.
+    Where samples differ along fewer axes in that metric, the largest remaining variation is added, or an axis of zeros.
     """
-    if not (Z * Z).mean() > TOLERANCE * scale:
-        return np.zeros((0, Z.shape[1]))
-    fitted = PCA(n_components=min(2, *Z.shape), random_state=0).fit(Z)
-    return fitted.components_[fitted.explained_variance_ > TOLERANCE * scale]
-
-
-def _with_two_axes(down: Floats, up: Floats, names: list[str], Z: Floats, *, centred: bool, exact: bool) -> _Axes:
-    """Where the metric has fewer axes, add the largest remaining variation of the samples, or an axis of zeros."""
-    down, up = down[:2], up[:, :2]
-    measured = np.arange(2) < len(down)
+    root = _root(model)
+    if root.ndim == 1:
+        used = root > SMALLEST * root.max()
+        weights, inverses = np.where(used, root, 0.0), np.where(used, 1 / np.where(used, root, 1.0), 0.0)
+        measured = Z * weights
+        directions, explained = _components(measured, measured)
+        down, up = directions * weights, (directions * inverses).T
+    else:
+        measured = Z @ root.T
+        directions, explained = _components(measured, measured)
+        down, up = directions @ root, np.linalg.pinv(root, rcond=SMALLEST) @ directions.T
+    kind = "principal" if model.relevance is None else "learned"
+    names = [f"{kind} axis {k + 1}" for k in range(len(down))]
     while len(down) < 2:
-        rest = _components(Z - (Z @ down.T) @ up.T, float(Z.var(axis=0).max()))[:1]
-        names[len(down)] = "residual axis, not used by the model" if len(rest) else "no further axis"
+        rest = _components(Z - (Z @ down.T) @ up.T, Z)[0][:1]
+        names.append("residual axis, not used by the model" if len(rest) else "no further axis")
         rest = rest if len(rest) else np.zeros((1, Z.shape[1]))
         down, up = np.vstack((down, rest)), np.hstack((up, rest.T))
-    return _Axes(down, up, (names[0], names[1]), measured, centred, exact)
+    return down, up, np.append(explained, np.zeros(2))[:2], names
 
 
-def _with_fixed_signs(columns: Floats) -> Floats:
-    """Columns whose largest entry is positive: equal models give equal figures."""
-    largest = columns[np.abs(columns).argmax(axis=0), np.arange(columns.shape[1])]
-    return columns * np.where(largest < 0, -1, 1)
+def _root(model: PrototypeModel) -> Floats:
+    """Omega of a model, or of the mean of its local metrics; a vector is a diagonal matrix."""
+    if not isinstance(model.metric, LocalMetric):
+        return model.matrix_of(0).astype(np.float64)
+    if model.relevance is not None and model.has_weights:
+        return np.sqrt(model.relevance[model.group].mean(axis=0, dtype=np.float64))
+    values, vectors = np.linalg.eigh(mean_lambda(model))
+    return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+
+
+def _components(Z: Floats, whole: Floats) -> tuple[Floats, Floats]:
+    """At most two orthonormal rows along which centred rows vary most, and the fraction of the variance along each.
+
+    Directions are left out along which `whole` shows that what varies are rounding errors.
+    """
+    least = SMALLEST**2 * float(whole.var(axis=0).max())
+    if not (Z * Z).mean() > least:
+        return np.zeros((0, Z.shape[1])), np.zeros(0)
+    fitted = PCA(n_components=min(2, *Z.shape), random_state=0).fit(Z)
+    used = fitted.explained_variance_ > least
+    return fitted.components_[used], fitted.explained_variance_ratio_[used]
 
 
 # -- predictions on the plane ------------------------------------------------------------------------------------------
@@ -206,7 +158,6 @@ class PointPredictions(NamedTuple):
     classes: NDArray[np.intp]  # indices into classes_
     certainty: Floats  # by the measure of the RejectClassifier where there is one
     accepted: NDArray[np.bool_] | None  # None without a RejectClassifier
-    margin: Floats  # difference from the next class; 0 on a border between classes
 
 
 class Regions(NamedTuple):
@@ -217,7 +168,6 @@ class Regions(NamedTuple):
     classes: NDArray[np.intp]
     certainty: Floats
     accepted: NDArray[np.bool_] | None
-    margin: Floats
 
 
 def regions(estimator: BaseEstimator, plane: Plane, resolution: int = 200) -> Regions:
@@ -235,7 +185,7 @@ def regions(estimator: BaseEstimator, plane: Plane, resolution: int = 200) -> Re
     Returns
     -------
     regions : Regions
-        Coordinates, class indices, certainties, acceptance and margins; rows belong to yy, columns to xx.
+        Coordinates, class indices, certainties and acceptance; rows belong to yy, columns to xx.
     """
     if resolution < 2:
         raise ValueError(f"resolution of regions must be 2 or more, got {resolution!r}.")
@@ -248,6 +198,14 @@ def regions(estimator: BaseEstimator, plane: Plane, resolution: int = 200) -> Re
     return Regions(xx, yy, *shaped)
 
 
+def classes_of_points(estimator: BaseEstimator, Z: Floats) -> NDArray[np.intp]:
+    """Index of the predicted class of each sample, given in the features that reach the model."""
+    found = need_model(estimator, "regions")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        return np.searchsorted(found.model.classes, _without_steps(estimator, found).predict(Z))
+
+
 def predict_points(estimator: BaseEstimator, Z: Floats) -> PointPredictions:
     """Predictions for samples that are given in the features that reach the model."""
     found, reject = need_model(estimator, "regions"), find_layer(estimator, RejectClassifier)
@@ -255,13 +213,10 @@ def predict_points(estimator: BaseEstimator, Z: Floats) -> PointPredictions:
         check_is_fitted(reject)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        distances = found.model.distances(Z)
-        classes, margin = found.model.decide(distances), found.model.nearest(distances)[1]
         predicting = _without_steps(estimator, found)
-        if predicting is not found.estimator:  # by costs
-            classes, margin = np.searchsorted(found.model.classes, predicting.predict(Z)), certainty(predicting, Z)
+        classes = classes_of_points(estimator, Z)
         if reject is None:
-            return PointPredictions(classes, certainty(predicting, Z), None, margin)
+            return PointPredictions(classes, certainty(predicting, Z), None)
         if reject.measure_ == "radius" or callable(reject.measure_):
             # computed from samples before the scalers; features that a selector removes may have any value
             steps = need_model(reject.estimator_, "regions")
@@ -269,7 +224,7 @@ def predict_points(estimator: BaseEstimator, Z: Floats) -> PointPredictions:
         else:
             reject = copy.copy(reject)  # the same thresholds, for samples that have passed the scalers
             reject.estimator_ = _without_steps(reject.estimator_, found)
-        return PointPredictions(classes, reject.certainty(Z), reject.accept(Z), margin)
+        return PointPredictions(classes, reject.certainty(Z), reject.accept(Z))
 
 
 def _without_steps(estimator: BaseEstimator, found: FoundModel) -> BaseEstimator:
@@ -291,12 +246,11 @@ class ProjectionDisplay(Display):
 
     Create one with `from_estimator`. All parameters are stored as attributes.
 
-    The axes are the model's own coordinates for a matrix of rank 2, else the leading eigenvectors of Lambda (of the
-    mean of local matrices), or the principal axes of the samples, weighted by the metric; see `plane`. A
-    region has the class that the model predicts for the point of the plane through the mean of the samples, with all
-    directions that are not drawn at the mean. Where a model measures along no more than two directions, every sample
-    drawn there has this prediction. Otherwise the map is a slice through the model, and the title states how many
-    samples lie in the region of their predicted class.
+    The axes are the principal axes of the samples in the model's metric; see `plane`. A region has the class that the
+    model predicts for the point of the plane through the mean of the samples, with all directions that are not drawn at
+    the mean. Where a model measures along no more than two directions, every sample drawn there has this prediction.
+    Otherwise the map is a slice through the model, and the title states how many samples lie in the region of their
+    predicted class.
 
     Parameters
     ----------
@@ -407,10 +361,10 @@ class ProjectionDisplay(Display):
         extent = (*edges(grid.xx[0]), *edges(grid.yy[:, 0]))
         style: dict[str, Argument] = {"origin": "lower", "aspect": "auto", "zorder": 0, "interpolation": "nearest"}
         self.regions_ = self.ax_.imshow(pixels, extent=extent, **style)
-        present, margin = np.unique(grid.classes), np.maximum(grid.margin, 1e-12)
-        style = {"levels": [0], "colors": "0.35", "linewidths": 0.8, "zorder": 1}
-        self.borders_ = [  # lines where the margin of a class over all others changes its sign
-            self.ax_.contour(grid.xx, grid.yy, np.where(grid.classes == index, margin, -margin), **style)
+        present = np.unique(grid.classes)
+        style = {"levels": [0.5], "colors": "0.35", "linewidths": 0.8, "zorder": 1}
+        self.borders_ = [
+            self.ax_.contour(grid.xx, grid.yy, grid.classes == index, **style)
             for index in (present if len(present) > 1 else [])
         ]
         self.rejected_area_: QuadContourSet | None = None
@@ -471,8 +425,6 @@ class ProjectionDisplay(Display):
         y: ArrayLike | None = None,
         *,
         resolution: int = 200,
-        class_names: Sequence[str] | Names | None = None,
-        ax: Axes | None = None,
         **plot_kwargs: Argument,
     ) -> Self:
         """Plot the map of a fitted model with the given samples.
@@ -490,12 +442,8 @@ class ProjectionDisplay(Display):
             True classes, which are drawn, with a ring around each error. Without them the predictions are drawn.
         resolution : int, default=200
             Points of the grid of the regions in each direction.
-        class_names : sequence of str, optional
-            Names of the classes, in the order of ``classes_``; by default the classes themselves.
-        ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure.
         **plot_kwargs : dict
-            Keyword arguments for `plot`.
+            Arguments of `plot`, such as `ax`.
 
         Returns
         -------
@@ -504,21 +452,20 @@ class ProjectionDisplay(Display):
         """
         found = need_model(estimator, cls.__name__)
         classes = found.model.classes
-        names = names_of_classes(cls.__name__, class_names, classes)
         view = plane(estimator, X)
         predictions = predict_points(estimator, model_inputs(found, X))
-        on_plane = predict_points(estimator, view.inverse(view.points))
+        on_plane = classes_of_points(estimator, view.inverse(view.points))
         display = cls(
             plane=view,
-            classes=names,
+            classes=classes,
             sample_classes=predictions.classes if y is None else _class_indices(X, y, classes),
             prototype_classes=found.model.labels,
             predicted_classes=predictions.classes,
             sample_accepted=predictions.accepted,
             regions=regions(estimator, view, resolution),
-            agreement=float(np.mean(on_plane.classes == predictions.classes)),
+            agreement=float(np.mean(on_plane == predictions.classes)),
         )
-        return display.plot(ax=ax, **plot_kwargs)
+        return display.plot(**plot_kwargs)
 
 
 def edges(centres: Floats) -> tuple[float, float]:

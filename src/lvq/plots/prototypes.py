@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from lvq.estimators.find_model import FoundModel, need_model
 from lvq.inspection.columns import steps_without_inverse
 from lvq.inspection.exemplars import Exemplars
-from lvq.inspection.steps import Floats, Names
+from lvq.inspection.steps import Floats
 from lvq.plots import arrays, style
 from lvq.plots.style import short_names
 from lvq.typing import Argument, Labels
@@ -84,7 +84,7 @@ class PrototypeDisplay(style.Display):
     >>> from lvq.plots import PrototypeDisplay
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = make_pipeline(StandardScaler(), GLVQ(random_state=0)).fit(X, y)
-    >>> display = PrototypeDisplay.from_estimator(model, class_names=["setosa", "versicolor", "virginica"])
+    >>> display = PrototypeDisplay.from_estimator(model)
     >>> display.values.shape, display.feature_names[0]
     ((3, 4), 'sepal length (cm)')
     """
@@ -152,7 +152,7 @@ class PrototypeDisplay(style.Display):
         if max_features is not None and len(used) > max_features:
             weight = np.abs(differences).max(axis=0) if self.relevances is None else np.asarray(self.relevances)
             self.order_ = used[np.argsort(-np.nan_to_num(weight[used]), kind="stable")[:max_features]]
-        texts = [[style.short_number(float(value)) for value in row] for row in values[:, self.order_]]
+        texts = [[style.number(float(value), 3) for value in row] for row in values[:, self.order_]]
         inches = max(0.72, 0.075 * max(len(text) for row in texts for text in row))  # of a column
         width = float(np.clip(3.4 + inches * min(len(values), MAX_COLUMNS_WITH_TEXT), 5.6, 13))
         self._set_axes(ax, (width, float(np.clip(0.27 * len(self.order_) + 1.6, 3, 16))))
@@ -220,13 +220,7 @@ class PrototypeDisplay(style.Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: BaseEstimator,
-        *,
-        class_names: Sequence[str] | Names | None = None,
-        exemplars: Exemplars | None = None,
-        ax: Axes | None = None,
-        **plot_kwargs: Argument,
+        cls, estimator: BaseEstimator, *, exemplars: Exemplars | None = None, **plot_kwargs: Argument
     ) -> Self:
         """Plot the prototypes of a fitted model in the units of the pipeline's input.
 
@@ -239,15 +233,11 @@ class PrototypeDisplay(style.Display):
         estimator : estimator
             A fitted model of this library, alone or in a Pipeline, a search, a FrozenEstimator or a
             `RejectClassifier`.
-        class_names : sequence of str, optional
-            Names of the classes, in the order of ``classes_``; by default the classes themselves.
         exemplars : Exemplars, optional
             From `lvq.exemplars`: the names of the nearest samples are shown beside that of each prototype. Where
             samples are patients, such a figure names them.
-        ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure.
         **plot_kwargs : dict
-            Keyword arguments for `plot`.
+            Arguments of `plot`, such as `ax`.
 
         Returns
         -------
@@ -256,19 +246,18 @@ class PrototypeDisplay(style.Display):
         """
         found = need_model(estimator, cls.__name__)
         steps = steps_without_inverse(found)
-        classes = arrays.names_of_classes(cls.__name__, class_names, found.model.classes)
-        names = arrays.prototype_names(estimator, classes).tolist()
+        names = arrays.prototype_names(estimator).tolist()
         if exemplars is not None:
             names = [f"{name}: {', '.join(map(str, rows))}" for name, rows in zip(names, exemplars.names)]
         display = cls(
             feature_names=arrays.feature_names(estimator, original=not steps).tolist(),
             prototype_names=names,
             prototype_classes=found.model.labels,
-            classes=classes,
+            classes=found.model.classes,
             title=style.after(steps),
             **_values(estimator, found, not steps),
         )
-        return display.plot(ax=ax, **plot_kwargs)
+        return display.plot(**plot_kwargs)
 
 
 def standardised(values: Floats) -> Floats:

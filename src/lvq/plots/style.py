@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#666666")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
 MIXTURES = (0.0, -0.5, 0.4, -0.75, 0.6, -0.3, 0.2)  # with black, or with white where negative; one for eight classes
+MISSING = "–"
 NAME_LENGTH = 30  # characters of a name that are shown
 
 
@@ -131,30 +132,30 @@ def after(steps: Sequence[str]) -> str:
     return f"After {', '.join(steps)}" if steps else ""
 
 
-def percent(fraction: float) -> str:
-    """A fraction as text, never rounded up to 100 % or down to 0 %.
+def percent(fraction: float | None) -> str:
+    """A fraction in percent with one decimal, or two where one would round to 100 %.
 
     Examples
     --------
-    >>> percent(0.973), percent(1.0), percent(0.9999), percent(0.00001)
-    ('97 %', '100 %', 'over 99.9 %', 'under 0.1 %')
+    >>> percent(0.9731), percent(0.9996), percent(None)
+    ('97.3 %', '99.96 %', '–')
     """
-    if min(abs(fraction), abs(1 - fraction)) < 1e-9 or 0.01 <= fraction < 0.99:
-        return f"{100 * fraction:.0f} %"
-    return "under 0.1 %" if fraction < 0.001 else "over 99.9 %" if fraction > 0.999 else f"{100 * fraction:.1f} %"
+    return MISSING if fraction is None else f"{100 * fraction:.{2 if 0.9995 <= fraction < 1 else 1}f} %"
 
 
-def short_number(value: float) -> str:
-    """A number with few digits.
+def number(value: float | None, digits: int = 4) -> str:
+    """Four significant digits, without exponents for the usual sizes.
 
     Examples
     --------
-    >>> short_number(1234.5), short_number(17.99), short_number(0.00123), short_number(float("nan"))
-    ('1234', '18', '0.00123', '')
+    >>> number(1234.5678), number(0.012345), number(3.0), number(2.5e-7), number(None)
+    ('1235', '0.01235', '3', '2.5e-07', '–')
     """
-    if isnan(value):
-        return ""
-    return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
+    if value is None or isnan(value):
+        return MISSING
+    if value and (abs(value) >= 1e7 or abs(value) < 1e-4):
+        return f"{value:.3g}"
+    return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
 # -- axes, legends and ticks -------------------------------------------------------------------------------------------
@@ -190,9 +191,7 @@ def heat_map(ax: Axes, values: np.ndarray, aspect: str) -> AxesImage:
 
 def show_percent(axis: XAxis | YAxis) -> None:
     """Numbers of an axis as percentages."""
-    from matplotlib.ticker import PercentFormatter
-
-    axis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
+    axis.set_major_formatter(lambda value, _: f"{round(100 * value, 6):g} %")
 
 
 def legend_columns(count: int) -> int:

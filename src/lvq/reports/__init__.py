@@ -3,7 +3,7 @@
 `report` writes the page of a model; `Report.of` gives the numbers on it.
 """
 
-from lvq.reports.context import Context
+from lvq.reports.data import Context
 from lvq.reports.folds import Folds
 from lvq.reports.page import render
 from lvq.reports.summary import Report, report

@@ -15,20 +15,15 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.metrics import precision_recall_curve, roc_curve
 
-from lvq.plots import (
-    CertifiedAccuracyDisplay,
-    EffectDisplay,
-    EvidenceDisplay,
-    LambdaDisplay,
-    PrototypeDisplay,
-    RelevanceDisplay,
-)
+from lvq.inspection.importance import VariableImportances
+from lvq.plots import CertifiedAccuracyDisplay, EffectDisplay, EvidenceDisplay, LambdaDisplay, RelevanceDisplay
 from lvq.plots.effects import GREY, Effects
 from lvq.plots.evidence import AGAINST, FOR, with_value
 from lvq.plots.style import COLOURS, MARKERS, class_colours, percent, show_percent
-from lvq.reports.metrics import ClassCurves, Probabilities
-from lvq.reports.model import Certified, Curves, Intervals, Matrix
+from lvq.reports.metrics import Probabilities
+from lvq.reports.model import Curves, spread
 from lvq.reports.rejection import Rejection
 from lvq.reports.samples import Explanation, Map
 from lvq.reports.summary import Report
@@ -36,22 +31,18 @@ from lvq.typing import Argument
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
 
-Drawing = Callable[["Axes"], object]
+Drawing = Callable[..., object]  # of ax
 
 MAX_NUMBERED = 24  # prototypes up to which each has its number on the map
-MAX_LINES = 60  # prototypes as curves
+MAX_BARS = 12  # importances
+MAX_CURVE_POINTS = 200  # of ROC and precision-recall curves
 WIDTH, CARD, SMALL = 4.6, 3.6, 2.8  # inches; the page scales them
 TEXT, MUTED, LINE = "#16191d", "#5a636d", "#d6dce2"
 THEME = {  # colours that are replaced by the page's variables
     TEXT: "var(--text)", "#000000": "var(--text)", MUTED: "var(--muted)", GREY: "var(--muted)", LINE: "var(--line)",
 }  # fmt: skip
 SIGNS = {FOR.lower(): "var(--positive)", AGAINST.lower(): "var(--negative)"}
-AXES = {
-    "false_alarms": "1 − specificity", "sensitivity": "Sensitivity", "recall": "Recall (sensitivity)",
-    "precision": "Precision (PPV)",
-}  # fmt: skip
 STYLE: Argument = {
     "svg.fonttype": "none",
     "font.size": 9.5,
@@ -65,36 +56,33 @@ STYLE: Argument = {
 
 def drawings(report: Report) -> dict[str, str]:
     """The charts of a report as SVG, by their names."""
-    relevance, curves, classes = report.relevance, report.curves, report.data.classes
-    found: dict[str, tuple[Drawing, float, float]] = {  # with height and width in inches
+    relevance, curves, effects, found = report.relevance, report.curves, report.effects, report.probabilities
+    charts: dict[str, tuple[Drawing, float, float]] = {  # with height and width in inches
         "map": (partial(_map, report.map), 3.9, WIDTH),
         "curve": (partial(_curve, report.rejection, marked=report.coverage is not None), 2.2, WIDTH),
     }
-    if relevance is not None and curves is None:
-        bars = partial(_relevance, relevance.values, relevance.features, relevance.intervals, "bar")
-        found["relevance"] = bars, 0.7 + 0.19 * len(relevance.features), WIDTH
     if curves is not None:
-        found["prototypes"] = partial(_prototype_curves, curves, report), 3.0, WIDTH
-        if curves.importance is not None:
-            found["relevance"] = partial(_relevance, curves.importance, curves.features, None, "line"), 3.0, WIDTH
+        charts["prototypes"] = partial(_prototype_curves, curves), 3.0, WIDTH
+    if curves is not None and curves.importance is not None:
+        charts["relevance"] = partial(curves.importance.plot, kind="line"), 3.0, WIDTH
+    if relevance is not None and curves is None:
+        charts["relevance"] = partial(_importance, relevance), 0.8 + 0.2 * min(MAX_BARS, len(relevance.names)), WIDTH
     if report.matrix is not None:
-        found["matrix"] = partial(_matrix, report.matrix), 4.2, WIDTH
-    if report.effects is not None:
-        for k in range(len(report.effects.columns)):
-            found[f"effect{k}"] = partial(_effect, report.effects, k), 1.9, SMALL
+        charts["matrix"] = partial(_matrix, report.matrix), 4.2, WIDTH
+    if effects is not None:
+        charts |= {f"effect{k}": (partial(_effect, effects, k), 1.9, SMALL) for k in range(len(effects.columns))}
     for kind in ("wrong", "typical"):
         for k, one in enumerate(getattr(report.explanations, kind)):
             if one.log_odds is not None and one.image is None:
-                found[f"{kind}{k}"] = partial(_evidence, one, report), 1.0 + 0.24 * len(one.features), CARD
-    if report.probabilities is not None:
-        found["calibration"] = partial(_calibration, report.probabilities), 2.6, CARD
-        if report.probabilities.curves:
-            by_class = partial(_by_threshold, report.probabilities.curves, classes)
-            found["roc"] = partial(by_class, ("false_alarms", "sensitivity")), 2.6, CARD
-            found["precision"] = partial(by_class, ("recall", "precision")), 2.6, CARD
-    if report.certified.unavailable is None:
-        found["certified"] = partial(_certified, report.certified), 2.4, WIDTH
-    return {name: _svg(name, *parts) for name, parts in found.items()}
+                charts[f"{kind}{k}"] = partial(_evidence, one, report), 1.0 + 0.24 * len(one.features), CARD
+    if found is not None:
+        charts["calibration"] = partial(_calibration, found), 2.6, CARD
+    if found is not None and found.drawn:
+        charts["roc"] = partial(_by_threshold, found, recall=False), 2.6, CARD
+        charts["precision"] = partial(_by_threshold, found, recall=True), 2.6, CARD
+    if isinstance(report.certified, CertifiedAccuracyDisplay):
+        charts["certified"] = partial(_certified, report.certified), 2.4, WIDTH
+    return {name: _svg(name, *chart) for name, chart in charts.items()}
 
 
 def _svg(name: str, draw: Drawing, height: float, width: float) -> str:
@@ -106,7 +94,7 @@ def _svg(name: str, draw: Drawing, height: float, width: float) -> str:
     with rc_context(STYLE | {"svg.hashsalt": name}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # the browser has others
         figure = Figure(figsize=(width, height), layout="constrained")
-        draw(figure.subplots())
+        draw(ax=figure.subplots())
         figure.savefig(file, format="svg", metadata={"Date": None})
     text = re.sub("<metadata>.*?</metadata>", "", file.getvalue(), flags=re.DOTALL)
     text = re.sub('<g id="(?!sample|prototype|point|error)[^"]*">', "<g>", text[text.index("<svg") :])
@@ -125,15 +113,6 @@ def symbol(code: int) -> str:
     return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in np.asarray(outline)) + "z"
 
 
-def signed_colours() -> Colormap:
-    """Orange for negative, blue for positive values, transparent at 0."""
-    from matplotlib.colors import LinearSegmentedColormap, to_rgb
-
-    strength = np.sqrt(np.abs(np.linspace(-1, 1, 255)))[:, None]  # the root makes small entries visible
-    hues = np.repeat([to_rgb(AGAINST), to_rgb(FOR)], [127, 128], axis=0)
-    return LinearSegmentedColormap.from_list("signed", np.hstack([hues, strength]), N=255)
-
-
 # -- rejection ---------------------------------------------------------------------------------------------------------
 
 
@@ -147,10 +126,10 @@ def _map(view: Map, ax: Axes) -> None:
         prototypes.set_gid(f"prototypes{code}")
     if display.errors_ is not None:
         display.errors_.set_gid("errors")
-    places = view.display.plane.prototypes
+    places = display.plane.prototypes
     for number, place in enumerate(places if len(places) <= MAX_NUMBERED else (), start=1):
         ax.annotate(f"P{number}", place, (0, 7), textcoords="offset points", ha="center", weight="bold", zorder=5)
-    first, second = (f"Axis {k} ({percent(explained)})" for k, explained in enumerate(view.display.plane.explained, 1))
+    first, second = (f"Axis {k} ({percent(explained)})" for k, explained in enumerate(display.plane.explained, 1))
     ax.set(title="", xticks=[], yticks=[], xlabel=first, ylabel=second)
 
 
@@ -170,15 +149,10 @@ def _curve(rejection: Rejection, ax: Axes, *, marked: bool) -> None:
 # -- how it decides ----------------------------------------------------------------------------------------------------
 
 
-def _relevance(values: list[float], names: list[str], found: Intervals | None, kind: str, ax: Axes) -> None:
-    """Bars with their intervals, or a line along features that have an order."""
-    RelevanceDisplay(
-        relevances=values,
-        feature_names=names,
-        values="importance",
-        intervals=None if found is None else [found.lower, found.upper],
-        confidence=None if found is None else found.confidence,
-    ).plot(ax, kind=kind, max_features=None)
+def _importance(found: VariableImportances, ax: Axes) -> None:
+    legend = RelevanceDisplay.from_importances(found, ax=ax, max_features=MAX_BARS).legend_
+    if legend is not None:
+        legend.remove()  # the page describes the lines
 
 
 def _effect(effects: Effects, place: int, ax: Axes) -> None:
@@ -198,28 +172,19 @@ def _evidence(one: Explanation, report: Report, ax: Axes) -> None:
         label=report.data.classes[one.predicted],
         rival_label=report.rival_class(one),
         rest=one.other_evidence,
-        n_rest=report.prototypes.n_features - len(one.features),
+        n_rest=len(report.data.variables) - len(one.features),
     ).plot(ax)
     display.ax_.set(xlabel="Log-odds", title="")
 
 
-def _matrix(matrix: Matrix, ax: Axes) -> None:
-    display = LambdaDisplay(matrix=matrix.values, feature_names=matrix.features, title="").plot(ax)
-    display.colorbar_.remove()
-    display.image_.set_cmap(signed_colours())
+def _matrix(matrix: LambdaDisplay, ax: Axes) -> None:
+    matrix.plot(ax).colorbar_.remove()
 
 
-def _prototype_curves(curves: Curves, report: Report, ax: Axes) -> None:
+def _prototype_curves(curves: Curves, ax: Axes) -> None:
     """Prototypes as lines in the colours of their classes; the samples as a band."""
     ax.fill_between(range(len(curves.low)), curves.low, curves.high, color=MUTED, alpha=0.18, lw=0)
-    display = PrototypeDisplay(
-        values=curves.prototypes[:MAX_LINES],
-        feature_names=curves.features,
-        prototype_names=report.map.prototypes.name[:MAX_LINES],
-        prototype_classes=report.map.prototypes.label[:MAX_LINES],
-        classes=report.data.classes,
-    ).plot(ax, kind="line")
-    display.legend_.remove()  # the page has its own
+    curves.prototypes.plot(ax, kind="line").legend_.remove()  # the page has its own
 
 
 # -- how sure it is ----------------------------------------------------------------------------------------------------
@@ -241,16 +206,21 @@ def _calibration(found: Probabilities, ax: Axes) -> None:
     _percentages(ax)
 
 
-def _by_threshold(found: list[ClassCurves], classes: list[str], names: tuple[str, str], ax: Axes) -> None:
-    """A line for each class in its colour: an attribute of its curves by another one."""
-    colours = class_colours(len(classes))
-    for one in found:
-        ax.plot(*(getattr(one, name) for name in names), color=colours[one.label], lw=1.5)
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    ax.set(**dict(zip(("xlabel", "ylabel"), map(AXES.get, names))))
+def _by_threshold(found: Probabilities, ax: Axes, *, recall: bool) -> None:
+    """The ROC curve of each class in its colour, or the one of precision and recall."""
+    colours = class_colours(found.table.shape[1])
+    for label in found.drawn:
+        true, score = found.true[:, label], found.table[:, label]
+        x, y, _ = roc_curve(true, score)
+        if recall:
+            y, x, _ = precision_recall_curve(true, score, drop_intermediate=True)
+        shown = spread(len(x), MAX_CURVE_POINTS)
+        ax.plot(x[shown], y[shown], color=colours[label], lw=1.5)
+    ax.set(xlim=(-0.02, 1.02), xlabel="Recall (sensitivity)" if recall else "1 − specificity")
+    ax.set(ylim=(-0.02, 1.02), ylabel="Precision (PPV)" if recall else "Sensitivity")
     _percentages(ax)
 
 
-def _certified(certified: Certified, ax: Axes) -> None:
-    CertifiedAccuracyDisplay(radii=certified.radii, accuracy=certified.accuracy).plot(ax)
+def _certified(certified: CertifiedAccuracyDisplay, ax: Axes) -> None:
+    certified.plot(ax)
     ax.set_xlabel("Length of the change")

@@ -13,13 +13,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import need_model
-from lvq.inspection.columns import Fractions, VariableTable, input_cells, input_values, used_columns, variable_table
+from lvq.inspection.columns import input_cells, used_columns, variable_table
 from lvq.inspection.explain import explain
-from lvq.inspection.steps import Names, input_names
+from lvq.inspection.steps import input_names
 from lvq.plots import feature_names
 from lvq.plots.arrays import pixel_places
-from lvq.reports.metrics import Codes, Floats
-from lvq.reports.text import rounded
+from lvq.reports.metrics import Bools, Codes, Floats
 from lvq.typing import JSONValue, MatrixLike
 
 Cells = list[list[JSONValue]]
@@ -70,11 +69,7 @@ class Columns:
     """
 
     def __init__(
-        self,
-        estimator: BaseEstimator,
-        X: MatrixLike,
-        names: Sequence[str] | None = None,
-        dates: Collection[str] = (),
+        self, estimator: BaseEstimator, X: MatrixLike, names: Sequence[str] | None = None, dates: Collection[str] = ()
     ) -> None:
         self.estimator, self.found = estimator, need_model(estimator, "the report")
         self.model = self.found.model
@@ -86,27 +81,31 @@ class Columns:
                 "many names as columns."
             )
         self.all_names = every if names is None else [str(name) for name in names]
-        table = self._follow(X)
-        self.in_units = table is not None
-        if table is None:
-            own = feature_names(estimator)
-            table = _plain_table(own, np.arange(len(own)), self.model.prototypes.astype(np.float64).tolist())
-        self.table, self.places = table, table.columns
-        self.names = [self.all_names[place] for place in self.places] if self.in_units else table.names.tolist()
+        self.values = self._followed(X)
+        self.in_units = bool(self.values)
+        if self.in_units:
+            self.places = np.flatnonzero(self._used)
+            self.names = [self.all_names[place] for place in self.places]
+        else:
+            self.values, self.places = self.model.prototypes.tolist(), np.arange(self.model.n_features)
+            self.names = feature_names(estimator).tolist()
         self.dates = self._timed(X, dates)
 
-    def _follow(self, X: MatrixLike) -> VariableTable | None:
-        """The prototypes in the columns of X that reach the model; None where these cannot be followed back."""
+    @property
+    def _used(self) -> Bools:
+        """Which columns of X reach the model."""
+        return used_columns(self.found.steps, self.model.n_features, len(self.all_names))
+
+    def _followed(self, X: MatrixLike) -> Cells:
+        """The prototypes in the columns of X that reach the model; nothing where these cannot be followed back."""
         try:
             cells = explain(self.estimator, X[:1] if not hasattr(X, "iloc") else X.iloc[:1]).prototype_values
         except ValueError:  # a step through which contributions cannot go back
-            return None
-        used = used_columns(self.found.steps, self.model.n_features, len(self.all_names))
-        if cells is None or any(cell is None for cell in cells[:, used].ravel()):
-            return None
-        table, places = variable_table(self.found, self.model.prototypes), np.flatnonzero(used)
-        names = np.array([self.all_names[place] for place in places], dtype=np.str_)
-        return _plain_table(names, places, cells[:, places].tolist()) if table is None else table
+            return []
+        if cells is None or any(cell is None for cell in cells[:, self._used].ravel()):
+            return []
+        table = variable_table(self.found, self.model.prototypes)
+        return cells[:, self._used].tolist() if table is None else table.cells
 
     def _timed(self, X: MatrixLike, dates: Collection[str]) -> dict[int, bool]:
         """Which columns are shown as dates, and whether with the time of the day."""
@@ -115,14 +114,14 @@ class Columns:
         return {k: bool((values[np.isfinite(values)] % 1 != 0).any()) for k, values in days.items()}
 
     def shown(self, k: int, value: JSONValue, *, exact: bool = False) -> JSONValue:
-        """A value of column k as the page shows it: a rounded number, a date, a category, or None."""
+        """A value of column k as the page shows it: a number, a date, a category, or None."""
         if isinstance(value, bool) or not isinstance(value, float | int | np.number):
             return None if value is None else str(value)
         if k in self.dates:
             from lvq.tables.values import iso_date
 
             return iso_date(float(value), exact and self.dates[k])
-        return rounded(float(value))
+        return float(value)
 
     def cells(self, X: MatrixLike, inputs: Floats) -> Cells:
         """The values of samples as they were given; None where a value is missing."""
@@ -135,16 +134,6 @@ class Columns:
         """The values of samples as the page shows them."""
         return [[self.shown(k, cell, exact=True) for k, cell in enumerate(row)] for row in cells]
 
-    def filled(self, samples: Cells, inputs: Floats) -> Cells:
-        """The values that a step has put where samples have none; None elsewhere."""
-        read = input_values(self.found, inputs) if self.in_units else None
-        if read is None:
-            return [[None] * len(self.names) for _ in samples]
-        return [
-            [self.shown(k, cells[place]) if given[k] is None else None for k, place in enumerate(self.places)]
-            for given, cells in zip(samples, read)
-        ]
-
     def explained(self, X: MatrixLike, inputs: Floats, predicted: Codes | None) -> Explained:
         """Winner, rival and contributions; `predicted` are classes that were not chosen by the nearest prototype."""
         if self.in_units:
@@ -156,30 +145,12 @@ class Columns:
     # -- prototypes ----------------------------------------------------------------------------------------------------
 
     def prototype(self, j: int, k: int) -> JSONValue:
-        """Value of prototype j in column k: a number, a date, or the category with the largest fraction."""
-        return self.shown(k, self.table.values[j][k])
-
-    def prototype_text(self, j: int, k: int) -> JSONValue:
-        """The same, with the fraction of a category where it is not the only one."""
-        note, value = self.table.notes[j][k], self.prototype(j, k)
-        return f"{value} ({note})" if note and self.n_categories(k) else value
-
-    def n_categories(self, k: int) -> int | None:
-        """Number of categories of column k; None for numbers."""
-        known = self.table.parts.categories.get(int(self.places[k]))
-        return None if known is None else len(known.categories)
-
-    def position(self, j: int, k: int, low: float, high: float) -> float:
-        """Where the value of a prototype lies between two bounds, from 0 to 1; of a category its fraction."""
-        known = self.table.parts.categories.get(int(self.places[k]))
-        if known is not None:
-            return float(known.fractions[j].max())
-        value = _number(self.table.values[j][k])
-        return min(1.0, max(0.0, (value - low) / (high - low))) if high > low and np.isfinite(value) else 0.5
+        """Value of prototype j in column k: a number, a date, or the most frequent category with its fraction."""
+        return self.shown(k, self.values[j][k])
 
     def prototype_numbers(self) -> Floats:
         """Values of all prototypes; NaN for categories."""
-        return as_numbers(self.table.values)
+        return as_numbers(self.values)
 
     # -- images --------------------------------------------------------------------------------------------------------
 
@@ -192,12 +163,6 @@ class Columns:
         whole = np.zeros((len(own), len(self.all_names)))
         whole[:, self.places] = np.nan_to_num(own)
         return places.side, places.whole(whole)
-
-
-def _plain_table(names: Names, columns: Codes, values: Cells) -> VariableTable:
-    """A table of numbers and categories without fractions."""
-    blank = [[""] * len(names) for _ in values]
-    return VariableTable(names, columns, values, blank, blank, Fractions({}, {}))
 
 
 def as_numbers(cells: Cells) -> Floats:

@@ -2,22 +2,67 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import column_or_1d
 
 from lvq.inspection.importance import VariableImportances
-from lvq.reports.context import Context
+from lvq.reports.folds import Folds
 from lvq.reports.held_out import HeldOut
-from lvq.reports.metrics import Floats
+from lvq.reports.metrics import Floats, fraction_of
 from lvq.reports.text import counted, label_texts, listed, percent
 from lvq.typing import MatrixLike
 
 MAX_IMPORTANCE = 0.5  # of a single column, above which it may contain the class
 MIN_COLUMNS = 4  # from which on such an importance is remarkable
 MIN_ROWS = 50  # from which on a different whole number in each is remarkable
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a study knows beside model and samples.
+
+    Attributes
+    ----------
+    title : str, optional
+        Name of the model on the page; by default its class.
+    data_name, target : str
+        Names of the data and of the column of classes.
+    row_names : str, optional
+        How samples are named, as a sentence.
+    protocol : str
+        How the data were split and prepared.
+    notes : sequence of str
+        What was left out, and warnings.
+    seed : int, optional
+        Of split and model.
+    dates : collection of str
+        Columns of days since 1970.
+    marks : dict
+        Strings that mean a missing value, by column.
+    groups : ndarray, optional
+        Groups of the held-out samples, which are not independent inside a group.
+    folds : Folds, optional
+        From a cross-validation among the training samples.
+    importances : VariableImportances, optional
+        Importances of the columns with their intervals; computed without intervals otherwise.
+    """
+
+    title: str | None = None
+    data_name: str = "data"
+    target: str | None = None
+    row_names: str | None = None
+    protocol: str | None = None
+    notes: Sequence[str] = ()
+    seed: int | None = None
+    dates: Collection[str] = ()
+    marks: dict[str, list[str]] = field(default_factory=dict)
+    groups: np.ndarray | None = None
+    folds: Folds | None = None
+    importances: VariableImportances | None = None
 
 
 @dataclass(frozen=True)
@@ -29,12 +74,10 @@ class Data:
     n_columns: int
     n_samples: int
     classes: list[str]
-    class_counts: list[int]
     train_counts: list[int] | None
     variables: list[str]  # the columns that the page names
     row_names: str  # how samples are named
     n_train: int | None
-    by_group: bool  # whether intervals count whole groups of samples
     gaps: dict[str, float]  # fraction of missing values, by column
     n_repeated: int  # test samples with the values of an earlier one
     n_known: int | None  # test samples with the values of a training sample
@@ -63,12 +106,10 @@ def data_of(
         n_columns=len(columns.all_names) or columns.model.n_features,
         n_samples=len(held_out.y),
         classes=label_texts(held_out.labels),
-        class_counts=np.bincount(held_out.y, minlength=len(held_out.labels)).tolist(),
         train_counts=None if trained is None else [int((trained == label).sum()) for label in held_out.labels],
         variables=columns.names,
         row_names=f"Samples are named by {source}." if context.row_names is None else context.row_names,
         n_train=None if trained is None else len(trained),
-        by_group=context.groups is not None,
         gaps=_gaps(held_out),
         n_repeated=len(rows) - len(set(rows)),
         n_known=known,
@@ -90,15 +131,14 @@ def _suspects(held_out: HeldOut, importances: VariableImportances | None, n_know
             f"{'has' if n_known == 1 else 'have'} the same values as a training sample, so the model may have seen the "
             "answer."
         )
-    if importances is not None and len(importances.importances) >= MIN_COLUMNS:
+    low, _ = fraction_of(held_out.correct).interval or (0.0, 1.0)
+    useful = low > np.bincount(held_out.y).max() / len(held_out.y)
+    if useful and importances is not None and len(importances.names) >= MIN_COLUMNS:
         first = int(importances.order[0])
         share = float(importances.importances[first])
         if share > MAX_IMPORTANCE:
-            name = columns.all_names[first] if columns.all_names else importances.names[first]
-            found.append(
-                f"The column {name} has {percent(share)} of the importance: check that its value is known before the "
-                "class is."
-            )
+            name = importances.names[first]
+            found.append(f"Is {name} known before the class is? It has {percent(share)} of the importance.")
     numbered = [name for name, values in zip(columns.names, held_out.numbers.T) if _numbers_rows(values)]
     if numbered and columns.in_units:
         found.append(

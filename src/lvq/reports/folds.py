@@ -11,10 +11,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import _safe_indexing
 
 from lvq.estimators.find_model import decides_by_cost, need_model
 from lvq.reports.metrics import Interval
@@ -86,11 +85,10 @@ def cross_validated(model: BaseEstimator, X: MatrixLike, y: Labels) -> Folds | N
         *map(clone, found.steps), SimpleImputer(), StandardScaler(), LogisticRegression(max_iter=1000)
     )
     splits = list(StratifiedKFold(n_folds, shuffle=True, random_state=0).split(codes, codes))
-    accuracies: list[list[float]] = [[], []]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for train, test in splits:
-            for estimator, found_accuracies in zip((own, other), accuracies):
-                fitted = estimator.fit(_safe_indexing(X, train), y[train])
-                found_accuracies.append(float(np.mean(fitted.predict(_safe_indexing(X, test)) == y[test])))
-    return Folds(accuracies[0], [len(test) for _, test in splits], accuracies[1])
+        accuracy, logistic = (
+            cross_val_score(pipeline, X, y, cv=splits, scoring="accuracy", error_score="raise").tolist()
+            for pipeline in (own, other)
+        )
+    return Folds(accuracy, [len(test) for _, test in splits], logistic)

@@ -22,14 +22,13 @@ from lvq.typing import Labels, MatrixLike
 class HeldOut:
     """Held-out samples and their predictions; classes are indices into `labels`, which are in natural order."""
 
-    model: BaseEstimator
     columns: Columns
     X: MatrixLike
     labels: Labels  # all classes, those that the model does not know last
     order: Codes  # the index of each of the model's classes
     y: Codes
     predicted: Codes
-    probabilities: Floats | None
+    probabilities: Floats | None  # 0 for classes that the model does not know
     costs: Floats | None  # of mistakes, in the order of `labels`; rows are true classes
     certainty: Floats
     reason: np.ndarray  # why the model rejects a sample; "" for accepted ones
@@ -39,20 +38,8 @@ class HeldOut:
     numbers: Floats  # the same as numbers; NaN for categories and missing values
     names: list[int | str]
 
-    @property
-    def stays(self) -> tuple[str, ...]:
-        """Reasons for rejection that do not depend on the threshold."""
-        return ("unknown category",)
-
     @classmethod
-    def of(
-        cls,
-        model: BaseEstimator,
-        columns: Columns,
-        X: MatrixLike,
-        y: Labels,
-        reason: np.ndarray | None,
-    ) -> Self:
+    def of(cls, model: BaseEstimator, columns: Columns, X: MatrixLike, y: Labels, reason: np.ndarray | None) -> Self:
         """Predict each sample once."""
         reject, by_cost = find_layer(model, RejectClassifier), find_layer(model, CostClassifier)
         made = Predictions(model, X) if reject is None else reject.predictions(X)
@@ -60,12 +47,12 @@ class HeldOut:
         why = np.full(len(y), "", dtype=object) if reject is None else reject.reason_for(made).astype(object)
         labels, order = ordered_classes(columns.model.classes, y)
         code = {label: index for index, label in enumerate(labels.tolist())}
-        back, table, inputs = np.argsort(order), None, np.asarray(made.inputs, dtype=np.float64)
+        table, inputs = None, np.asarray(made.inputs, dtype=np.float64)
         cells = columns.cells(X, inputs)
         if hasattr(model, "predict_proba"):
-            table = np.asarray(model.predict_proba(X), dtype=np.float64)[:, back]
+            table = np.zeros((len(y), len(labels)))
+            table[:, order] = model.predict_proba(X)
         return cls(
-            model=model,
             columns=columns,
             X=X,
             labels=labels,
@@ -73,7 +60,7 @@ class HeldOut:
             y=np.array([code[label] for label in y.tolist()]),
             predicted=np.array([code[label] for label in made.predicted.tolist()]),
             probabilities=table,
-            costs=None if by_cost is None else by_cost.costs_[np.ix_(back, back)],
+            costs=None if by_cost is None else by_cost.costs_[np.ix_(np.argsort(order), np.argsort(order))],
             certainty=np.asarray(certainty, dtype=np.float64),
             reason=why if reason is None else np.where(reason == "", why, reason),
             winner=made.winner,
@@ -108,10 +95,9 @@ class HeldOut:
         """Class of each prototype."""
         return self.order[self.columns.model.labels]
 
-    def shown(self, rows: Codes) -> tuple[Cells, Cells]:
-        """Values of some rows as the page shows them, and those that were put where they have none."""
-        samples = self.columns.samples([self.cells[row] for row in rows])
-        return samples, self.columns.filled(samples, self.inputs[rows])
+    def shown(self, rows: Codes) -> Cells:
+        """Values of some rows as the page shows them."""
+        return self.columns.samples([self.cells[row] for row in rows])
 
     def explained(self, X: MatrixLike, rows: Codes) -> Explained:
         """Winner, rival and contributions of some rows, which are X."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from lvq import plots
 from lvq.estimators.find_model import FoundModel, find_layer
 from lvq.inspection.certify import certified_radius
 from lvq.inspection.exemplars import exemplars
@@ -15,10 +16,9 @@ from lvq.inspection.importance import VariableImportances, variable_importances
 from lvq.inspection.steps import input_names
 from lvq.model.links import Part
 from lvq.model.local_metrics import LocalDiagonal
-from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
-from lvq.plots import feature_names, lambda_matrix, prototype_names, relevance_profile
 from lvq.plots.arrays import ordered_axis
+from lvq.plots.curves import certified_curve
 from lvq.plots.effects import Effects, effects_of
 from lvq.rejection import RejectClassifier
 from lvq.rejection.classifier import TARGETS
@@ -26,7 +26,7 @@ from lvq.rejection.guarantee import CertifiedPoint
 from lvq.reports.columns import Columns
 from lvq.reports.held_out import HeldOut
 from lvq.reports.metrics import Codes, Floats
-from lvq.reports.text import rounded
+from lvq.reports.text import label_texts
 from lvq.typing import JSONValue, MatrixLike
 
 MAX_FEATURES = 20  # in the chart of importances
@@ -34,26 +34,13 @@ MAX_VALUES = 10  # features of a prototype
 MAX_EFFECTS = 8
 MAX_MATRIX_FEATURES = 15  # in the heat map
 MAX_PROTOTYPES = 24
-N_RADII = 61
 OUTSIDE = 1e-6  # of the range, that counts as outside
 # features with an order, as those of spectra
 MIN_ORDERED = 20
 MIN_CORRELATION = 0.8  # median over neighbouring features
 MAX_CURVE_POINTS = 400
+MAX_LINES = 60  # prototypes as curves
 MAX_ORDERED_FEATURES = 60  # in the heat map
-
-
-@dataclass(frozen=True)
-class Guarantee:
-    """The bound on the error rate of accepted predictions, and the test that it is based on."""
-
-    max_error: float
-    confidence: float
-    requested: float | None  # where a lower bound was requested, which could not be guaranteed
-    n_testing: int
-    n_accepted: int
-    n_errors: int
-    by_group: bool  # whether it is about a randomly chosen row of a new group
 
 
 @dataclass(frozen=True)
@@ -63,7 +50,7 @@ class RejectionRule:
     target: dict[str, float]
     measure: str
     thresholds: str
-    guarantee: Guarantee | None
+    guarantee: CertifiedPoint | None
     notes: list[str]
 
 
@@ -132,98 +119,36 @@ def _parameter(value: object) -> JSONValue:
 def _rule(reject: RejectClassifier) -> RejectionRule:
     given = {name: getattr(reject, name) for name in TARGETS if getattr(reject, name) is not None}
     target = {name: float(np.min(value)) for name, value in given.items()} or {"min_coverage": 0.9}
-    point, guarantee = reject.point_, None
-    if isinstance(point, CertifiedPoint):
-        guarantee = Guarantee(
-            point.max_error, point.confidence, point.requested_error, point.n_testing,
-            point.n_accepted, point.n_errors, point.unit == "groups",
-        )  # fmt: skip
+    guarantee = reject.point_ if isinstance(reject.point_, CertifiedPoint) else None
     return RejectionRule(target, str(_parameter(reject.measure)), reject.thresholds, guarantee, list(reject.notes_))
 
 
 # -- importances -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Intervals:
-    """Intervals of the importances that are shown, and the columns that they support as important."""
-
-    confidence: float
-    n_resamples: int
-    beats_chance: bool
-    lower: list[float]
-    upper: list[float]
-    important: list[str]
-    n_important: int
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """Lambda divided by its trace, for the most relevant features of the model; the mean of local matrices."""
-
-    is_mean: bool
-    features: list[str]
-    values: list[list[float]]
-
-
-@dataclass(frozen=True)
-class Importance:
-    """Importances of the columns of X, the largest first."""
-
-    n_features: int
-    features: list[str]
-    values: list[float]
-    rest: float
-    intervals: Intervals | None
-
-
 def importances_of(held_out: HeldOut, X: MatrixLike, known: VariableImportances | None) -> VariableImportances | None:
     """Importances of the columns of X; None for a Euclidean metric, in which all features have the same weight."""
     if held_out.columns.model.relevance is None:
         return None
-    return variable_importances(held_out.model, X) if known is None else known
+    found = variable_importances(held_out.columns.estimator, X) if known is None else known
+    return replace(found, names=np.array(held_out.columns.all_names or found.names))
 
 
-def importance_of(columns: Columns, found: VariableImportances | None) -> Importance | None:
-    """The importances as the page shows them."""
-    if found is None:
-        return None
-    names = columns.all_names or found.names.tolist()
-    top = found.order[:MAX_FEATURES]
-    return Importance(
-        n_features=len(names),
-        features=[names[k] for k in top],
-        values=found.importances[top].tolist(),
-        rest=float(found.importances[found.order[MAX_FEATURES:]].sum()),
-        intervals=_intervals(found, names, top) if len(found.resampled) else None,
-    )
-
-
-def _intervals(found: VariableImportances, names: list[str], top: Codes) -> Intervals:
-    return Intervals(
-        found.confidence, len(found.resampled), found.beats_chance, found.lower[top].tolist(),
-        found.upper[top].tolist(), [names[k] for k in top if found.important[k]], int(found.important.sum()),
-    )  # fmt: skip
-
-
-def matrix_of(columns: Columns, *, ordered: bool) -> Matrix | None:
-    """Lambda of the most relevant features, or of every few ones in their order; None where there is no matrix."""
+def matrix_of(columns: Columns, *, ordered: bool) -> plots.LambdaDisplay | None:
+    """Lambda divided by its trace, of the most relevant features, or of every few ones in their order."""
     if columns.model.relevance is None or columns.model.has_weights:
         return None
-    estimator, every = columns.found.estimator, feature_names(columns.estimator).tolist()
-    shown = np.argsort(-relevance_profile(estimator), kind="stable")[:MAX_MATRIX_FEATURES]
+    estimator, every = columns.found.estimator, plots.feature_names(columns.estimator).tolist()
+    shown = np.argsort(-plots.relevance_profile(estimator), kind="stable")[:MAX_MATRIX_FEATURES]
     if ordered:
-        shown = _spread(len(every), MAX_ORDERED_FEATURES)
+        shown = spread(len(every), MAX_ORDERED_FEATURES)
     names = columns.all_names if len(columns.all_names) == len(every) else every
-    matrix = lambda_matrix(estimator)
-    return Matrix(
-        is_mean=isinstance(columns.model.metric, LocalMetric),
-        features=[names[k] for k in shown],
-        values=rounded(matrix[np.ix_(shown, shown)] / np.trace(matrix)),
-    )
+    matrix = plots.lambda_matrix(estimator)
+    weights = matrix[np.ix_(shown, shown)] / np.trace(matrix)
+    return plots.LambdaDisplay(matrix=weights, feature_names=[names[k] for k in shown], title="")
 
 
-def _spread(count: int, most: int) -> Codes:
+def spread(count: int, most: int) -> Codes:
     """At most so many places of all, evenly spread."""
     return np.unique(np.linspace(0, count - 1, min(most, count)).astype(np.intp))
 
@@ -248,26 +173,22 @@ def effects_on_page(held_out: HeldOut, importances: VariableImportances | None) 
 
 @dataclass(frozen=True)
 class Prototypes:
-    """The prototypes that win most samples, by class; lists of lists have a row for each, with an entry a column."""
+    """The prototypes; values are of those that win most samples, in lists with a row for each and an entry a column."""
 
-    n_prototypes: int
-    in_units: bool
-    index: list[int]
     label: list[int]
     name: list[str]
+    in_units: bool
+    shown: list[int]  # those that win most samples, class by class
     n_won: list[int]
     exemplar: list[int | str]  # name of the nearest sample
     exemplar_values: list[list[JSONValue]]
     features: list[str]
-    n_features: int
     values: list[list[JSONValue]]
-    positions: list[list[float]]  # of a value between low and high, or the fraction of a category
-    notes: list[list[str]]
     low: list[JSONValue]  # of the range of the samples; None for categories
     high: list[JSONValue]
     image_side: int | None
     images: list[list[float]] | None
-    pixel_range: list[float] | None
+    pixel_range: tuple[float, float] | None
     outside: list[str]  # columns in which a prototype is outside the range of the samples, the farthest first
     n_outside: int
 
@@ -277,30 +198,29 @@ def prototypes_of(held_out: HeldOut, importances: VariableImportances | None) ->
     columns, labels = held_out.columns, held_out.prototype_labels
     n_won = np.bincount(held_out.winner, minlength=len(labels))
     shown = np.sort(np.argsort(-n_won, kind="stable")[:MAX_PROTOTYPES])
-    shown = shown[np.argsort(labels[shown], kind="stable")].tolist()
-    top, (low, high) = _most_relevant(held_out, importances)[:MAX_VALUES], held_out.typical_range
-    similar = exemplars(held_out.model, held_out.X).rows[shown, 0]
-    far, images, numbers = _beyond(held_out), columns.images(), held_out.numbers
+    shown = shown[np.argsort(labels[shown], kind="stable")]
+    top, images, far = _most_relevant(held_out, importances)[:MAX_VALUES], columns.images(), _beyond(held_out)
+    similar = exemplars(held_out.columns.estimator, held_out.X).rows[shown, 0]
+    low, high = (
+        [None if np.isnan(held_out.numbers[:, k]).all() else columns.shown(k, float(ends[k])) for k in top]
+        for ends in held_out.typical_range
+    )
     order = [k for k in np.argsort(-far.max(axis=0), kind="stable") if far[:, k].max() > OUTSIDE]
     return Prototypes(
-        n_prototypes=len(labels),
+        label=labels.tolist(),
+        name=plots.prototype_names(columns.found.estimator).tolist(),
         in_units=columns.in_units,
-        index=shown,
-        label=labels[shown].tolist(),
-        name=prototype_names(columns.found.estimator)[shown].tolist(),
+        shown=shown.tolist(),
         n_won=n_won[shown].tolist(),
         exemplar=[held_out.names[row] for row in similar],
-        exemplar_values=[[row[k] for k in top] for row in held_out.shown(similar)[0]],
+        exemplar_values=[[row[k] for k in top] for row in held_out.shown(similar)],
         features=[columns.names[k] for k in top],
-        n_features=len(columns.names),
         values=[[columns.prototype(j, k) for k in top] for j in shown],
-        positions=[[round(columns.position(j, k, low[k], high[k]), 4) for k in top] for j in shown],
-        notes=[[columns.table.notes[j][k] for k in top] for j in shown],
-        low=[None if columns.n_categories(k) else columns.shown(k, float(low[k])) for k in top],
-        high=[None if columns.n_categories(k) else columns.shown(k, float(high[k])) for k in top],
+        low=low,
+        high=high,
         image_side=None if images is None else images[0],
-        images=None if images is None else rounded(images[1][shown]),
-        pixel_range=None if images is None else rounded([np.nanmin(numbers), np.nanmax(numbers)]),
+        images=None if images is None else images[1][shown].tolist(),
+        pixel_range=None if images is None else (np.nanmin(held_out.numbers), np.nanmax(held_out.numbers)),
         outside=[columns.names[k] for k in order],
         n_outside=int((far > OUTSIDE).any(axis=1).sum()),
     )
@@ -331,11 +251,10 @@ def _beyond(held_out: HeldOut) -> Floats:
 class Curves:
     """Importances and prototypes along the axis of features that have an order, as those of spectra."""
 
-    features: list[str]
-    importance: list[float] | None
-    low: list[float]
+    importance: plots.RelevanceDisplay | None
+    prototypes: plots.PrototypeDisplay
+    low: list[float]  # of the range of the samples
     high: list[float]
-    prototypes: list[list[float]]
 
 
 def _neighbours_alike(values: Floats) -> bool:
@@ -354,47 +273,37 @@ def curves_of(held_out: HeldOut, importances: VariableImportances | None) -> Cur
         return None
     if ordered_axis(names) is None or not _neighbours_alike(numbers):
         return None
-    kept, (low, high) = _spread(len(names), MAX_CURVE_POINTS), held_out.typical_range
-    along = None if importances is None or len(importances.names) < len(names) else importances.importances
-    return Curves(
-        features=[names[k] for k in kept],
-        importance=None if along is None else rounded(along[-len(names) :][kept]),
-        low=rounded(low[kept]),
-        high=rounded(high[kept]),
-        prototypes=rounded(columns.prototype_numbers()[:, kept]),
-    )
+    kept, (low, high) = spread(len(names), MAX_CURVE_POINTS), held_out.typical_range
+    shown, labels = [names[k] for k in kept], held_out.prototype_labels[:MAX_LINES]
+    prototypes = plots.PrototypeDisplay(
+        values=columns.prototype_numbers()[:MAX_LINES, kept], feature_names=shown, prototype_names=[],
+        prototype_classes=labels, classes=label_texts(held_out.labels),
+    )  # fmt: skip
+    importance = None
+    if importances is not None and len(importances.names) >= len(names):
+        along = importances.importances[-len(names) :][kept]
+        importance = plots.RelevanceDisplay(relevances=along, feature_names=shown, values="importance")
+    return Curves(importance, prototypes, low[kept].tolist(), high[kept].tolist())
 
 
 # -- robustness --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Certified:
-    """Certified accuracy by radius, in lengths of the model's input; or why it is not available."""
-
-    unavailable: str | None
-    n_samples: int = 0
-    radii: list[float] = field(default_factory=list)
-    accuracy: list[float] = field(default_factory=list)
-
-
-def certified_of(held_out: HeldOut, rows: Codes) -> Certified:
-    """Certified accuracy of some samples as they reach the model."""
+def certified_of(held_out: HeldOut, rows: Codes) -> plots.CertifiedAccuracyDisplay | str:
+    """Certified accuracy of some samples, by the length of a change of the model's input; or why there is none."""
     if held_out.costs is not None:
-        return Certified(
+        return (
             "a certificate is about the class of the nearest prototype, but the class with the least expected cost is "
             "predicted."
         )
     rows = rows[~np.isnan(held_out.inputs[rows]).any(axis=1)]  # a radius is a change of all values
     if not len(rows):
-        return Certified("a certificate needs a sample without missing values, and each of these has some.")
+        return "a certificate needs a sample without missing values, and each of these has some."
     with warnings.catch_warnings():  # the inputs are arrays, also of a model that was fitted to a table
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
         try:
             radius = certified_radius(held_out.columns.found.estimator, held_out.inputs[rows])
         except ValueError as error:
-            return Certified(str(error))
-    largest = float(radius[np.isfinite(radius)].max(initial=0.0))
-    radii = rounded(np.linspace(0, 1.05 * largest if largest > 0 else 1.0, N_RADII))
-    correct = held_out.correct[rows]
-    return Certified(None, len(rows), radii, [float((correct & (radius >= size)).mean()) for size in radii])
+            return str(error)
+    radii, accuracy = certified_curve(radius, held_out.correct[rows])
+    return plots.CertifiedAccuracyDisplay(radii=radii, accuracy=accuracy)

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 from collections.abc import Sequence
 from functools import cache
@@ -23,11 +22,9 @@ from lvq._files import write_atomically
 from lvq.inspection.explain import odds_text
 from lvq.reports import charts, text
 from lvq.reports.summary import Report
-from lvq.typing import JSONValue
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from matplotlib.colors import Colormap
 
 
 def render(report: Report) -> str:
@@ -53,46 +50,22 @@ def render(report: Report) -> str:
     (True, True)
     """
     _import("matplotlib", "matplotlib")  # of the charts
-    # the parts that the page's script reads
-    data = {
-        "classes": report.data.classes, "variables": report.data.variables, "n_samples": report.data.n_samples,
-        "rejection": report.rejection, "points": report.map.points, "prototypes": report.map.prototypes,
+    data, prototypes = report.data, report.prototypes
+    read_by_script = {
+        "classes": data.classes, "variables": data.variables, "n_samples": data.n_samples, "points": report.map.points,
+        "rejection": report.rejection, "prototypes": {"label": prototypes.label, "name": prototypes.name},
     }  # fmt: skip
-    return (
-        environment()
-        .get_template("report.html")
-        .render(
-            s=report,
-            style=_asset("report.css"),
-            script=_asset("report.js"),
-            data=json_for_html(text.to_json(data)),
-            drawings=charts.drawings(report),
-            colours=charts.class_colours(len(report.data.classes)),
-            image_uri=image_uri,
-            signed_image_uri=signed_image_uri,
-            symbol=charts.symbol,
-            odds_text=odds_text,
-            text=text,
-        )
-    )
+    return environment().get_template("report.html").render(
+        s=report, style=_asset("report.css"), script=_asset("report.js"), data=text.to_json(read_by_script),
+        drawings=charts.drawings(report), colours=charts.class_colours(len(data.classes)), image_uri=image_uri,
+        symbol=charts.symbol, odds_text=odds_text, text=text,
+    )  # fmt: skip
 
 
 def write_page(report: Report, path: str | os.PathLike[str]) -> None:
     """Write the page to a file, which appears complete or not at all."""
     with write_atomically(path) as file:
         file.write(render(report).encode())
-
-
-def json_for_html(value: JSONValue) -> str:
-    """JSON for a <script> element: no string in it can end the element or open a comment.
-
-    Examples
-    --------
-    >>> json_for_html({"</script>": "a & b"})
-    '{"\\\\u003c/script\\\\u003e":"a \\\\u0026 b"}'
-    """
-    made = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    return made.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _asset(name: str) -> str:
@@ -111,26 +84,18 @@ def environment() -> Environment:
     return made
 
 
-def image_uri(values: Sequence[float], side: int, value_range: Sequence[float]) -> str:
-    """A grey image as a data URI: white at the lower end of the range and below, black at the upper end and above.
+def image_uri(values: Sequence[float], side: int, ends: tuple[float, float], colours: str = "gray_r") -> str:
+    """A square image as a data URI: by default white at the lower end of the range and below, black at the upper end.
 
     Examples
     --------
     >>> image_uri([0.0, 1.0, 2.0, 3.0], 2, (0.0, 3.0))[:22]
     'data:image/png;base64,'
     """
-    return _png_uri(values, side, value_range, "gray_r")
+    from matplotlib.image import imsave
 
-
-def signed_image_uri(values: Sequence[float], side: int) -> str:
-    """An image of values between -1 (orange) and 1 (blue), with 0 transparent."""
-    return _png_uri(values, side, (-1, 1), charts.signed_colours())
-
-
-def _png_uri(values: Sequence[float], side: int, value_range: Sequence[float], colours: str | Colormap) -> str:
-    file, pixels = BytesIO(), np.reshape(values, (side, side))
-    low, high = value_range
-    _import("matplotlib.image", "matplotlib").imsave(file, pixels, vmin=low, vmax=high, cmap=colours, format="png")
+    file = BytesIO()
+    imsave(file, np.reshape(values, (side, side)), vmin=ends[0], vmax=ends[1], cmap=colours, format="png")
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode("ascii")
 
 

@@ -1,17 +1,14 @@
 """The operating points of the report's slider: from accepting all held-out samples to rejecting most of them.
 
 - Point 0 accepts every sample; the others follow by decreasing coverage.
-- The slider moves one threshold on the certainty; what a model rejects as outliers stays rejected. The point that the
-  model itself uses is among the points.
+- The slider moves one threshold on the certainty. The point that the model itself uses is among the points.
 - All numbers are counted on the mask of accepted samples; the page only looks them up.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -37,16 +34,12 @@ class Rejection:
     confusion: list[list[list[int]]] | None  # rows true, columns predicted, the last column rejected
 
 
-class OperatingPoints(NamedTuple):
-    """Masks of accepted samples, their thresholds, and the point that the model itself uses."""
-
-    accepted: Bools  # (n_points, n_samples)
-    thresholds: list[float | None]
-    fitted: int
+# masks of accepted samples (n_points, n_samples), their thresholds, and the point that the model itself uses
+OperatingPoints = tuple[Bools, list[float | None], int]
 
 
-def operating_points(certainty: Floats, reason: np.ndarray, stays: Sequence[str] = ()) -> OperatingPoints:
-    """The operating points of the slider; `stays` are reasons that do not depend on the threshold.
+def operating_points(certainty: Floats, reason: np.ndarray) -> OperatingPoints:
+    """The operating points of the slider; a sample of an unknown category stays rejected.
 
     Examples
     --------
@@ -55,7 +48,7 @@ def operating_points(certainty: Floats, reason: np.ndarray, stays: Sequence[str]
     (array([3, 2, 1]), [None, 0.7, 0.9], 1)
     """
     fewest = max(1, min(MIN_ACCEPTED, len(certainty) // 3), len(certainty) // 100)
-    typical, own = ~np.isin(reason, stays), reason == ""
+    typical, own = reason != "unknown category", reason == ""
     places = np.linspace(0, len(certainty) - fewest, MAX_POINTS).astype(np.intp)
     levels: list[float] = np.unique(np.sort(certainty)[places]).tolist()
     masks: dict[bytes, float | None] = {((certainty >= level) & typical).tobytes(): level for level in reversed(levels)}
@@ -65,7 +58,7 @@ def operating_points(certainty: Floats, reason: np.ndarray, stays: Sequence[str]
     kept = [(mask, level) for mask, level in every if mask.sum() >= fewest or np.array_equal(mask, own)]
     kept.sort(key=lambda point: -int(point[0].sum()))
     accepted = np.stack([mask for mask, _ in kept])
-    return OperatingPoints(accepted, [level for _, level in kept], int((accepted == own).all(axis=1).argmax()))
+    return accepted, [level for _, level in kept], int((accepted == own).all(axis=1).argmax())
 
 
 def toggles(accepted: Bools) -> list[list[int]]:
@@ -82,16 +75,17 @@ def toggles(accepted: Bools) -> list[list[int]]:
 
 def rejection_of(held_out: HeldOut, points: OperatingPoints) -> Rejection:
     """Coverage, accuracy and counts at every operating point."""
-    accepted, y, predicted, n_classes = points.accepted, held_out.y, held_out.predicted, len(held_out.labels)
+    accepted, thresholds, fitted = points
+    y, predicted, n_classes = held_out.y, held_out.predicted, len(held_out.labels)
     n_accepted, n_correct = accepted.sum(axis=1), (accepted & held_out.correct).sum(axis=1)
     square, reasons = n_classes <= MAX_CONFUSION_CLASSES, held_out.reason[~held_out.accepted]
     return Rejection(
-        fitted=points.fitted,
+        fitted=fitted,
         n_accepted=n_accepted.tolist(),
         n_errors=(n_accepted - n_correct).tolist(),
         coverage=(n_accepted / len(y)).tolist(),
         accuracy=[int(k) / int(n) if n else None for k, n in zip(n_correct, n_accepted)],
-        threshold=points.thresholds,
+        threshold=thresholds,
         reasons=dict(Counter(reasons.tolist()).most_common()),
         confusion=[_confusion(mask, y, predicted, n_classes) for mask in accepted] if square else None,
     )

@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from lvq.plots import ProjectionDisplay, plane, prototype_names, regions
+from lvq.plots import ProjectionDisplay, plane, regions
+from lvq.plots.projection import classes_of_points
 from lvq.reports.columns import Explained
 from lvq.reports.held_out import HeldOut
 from lvq.reports.metrics import Codes, Floats
 from lvq.reports.rejection import OperatingPoints, toggles
-from lvq.reports.text import label_texts, rounded
+from lvq.reports.text import label_texts
 from lvq.typing import JSONValue
 
-RESOLUTION = 100  # grid points of the regions, in each direction
+RESOLUTION = 200  # grid points of the regions, in each direction
 MAP_FEATURES = 3  # features named for a sample on the map
 MAX_EXPLAINED = 6  # samples of each kind
 EXPLAINED_FEATURES = 6  # features of an explanation
@@ -37,39 +38,26 @@ class Points:
     winner: list[int]
     rival: list[int]
     toggles: list[list[int]]  # operating points at which a sample becomes rejected or accepted again
-    contributions: list[list[list[JSONValue]]]  # column, fraction of all contributions, value, filled value
-
-
-@dataclass(frozen=True)
-class MapPrototypes:
-    """Classes and names of the prototypes."""
-
-    label: list[int]
-    name: list[str]
+    contributions: list[list[list[JSONValue]]]  # column, fraction of all contributions, value
 
 
 @dataclass(frozen=True)
 class Map:
     """Samples and prototypes in a plane."""
 
-    n_shown: int
     n_completed: int  # samples with missing values
-    exact: bool
-    agreement: float  # fraction of the samples in the region of their predicted class
-    explained: float
     points: Points
-    prototypes: MapPrototypes
     display: ProjectionDisplay = field(repr=False)
 
 
 def map_of(held_out: HeldOut, rows: Codes, points: OperatingPoints) -> Map:
     """The map of some rows."""
     X, inputs = _safe_indexing(held_out.X, rows), held_out.inputs[rows]
-    view, predicted = plane(held_out.model, X), held_out.predicted[rows]
-    grid = regions(held_out.model, view, RESOLUTION)
+    view, predicted = plane(held_out.columns.estimator, X), held_out.predicted[rows]
+    grid = regions(held_out.columns.estimator, view, RESOLUTION)
     grid = grid._replace(classes=held_out.order[grid.classes])
-    row, column = (_nearest(axis, view.points[:, k]) for k, axis in ((1, grid.yy[:, 0]), (0, grid.xx[0])))
-    agreement = float(np.mean(grid.classes[row, column] == predicted))
+    on_plane = classes_of_points(held_out.columns.estimator, view.inverse(view.points))
+    agreement = float(np.mean(held_out.order[on_plane] == predicted))
     explained = held_out.explained(X, rows)
     display = ProjectionDisplay(
         plane=view, classes=label_texts(held_out.labels), sample_classes=held_out.y[rows],
@@ -77,44 +65,30 @@ def map_of(held_out: HeldOut, rows: Codes, points: OperatingPoints) -> Map:
         regions=grid, agreement=agreement,
     )  # fmt: skip
     return Map(
-        n_shown=len(rows),
         n_completed=int(np.isnan(inputs).any(axis=1).sum()),
-        exact=view.exact,
-        agreement=agreement,
-        explained=float(min(1.0, view.explained.sum())),
         points=Points(
             name=[held_out.names[row] for row in rows],
-            x=rounded(view.points[:, 0]),
-            y=rounded(view.points[:, 1]),
+            x=view.points[:, 0].tolist(),
+            y=view.points[:, 1].tolist(),
             true=held_out.y[rows].tolist(),
             predicted=predicted.tolist(),
-            certainty=rounded(held_out.certainty[rows]),
+            certainty=held_out.certainty[rows].tolist(),
             winner=explained.winner.tolist(),
             rival=explained.rival.tolist(),
-            toggles=toggles(points.accepted[:, rows]),
+            toggles=toggles(points[0][:, rows]),
             contributions=_largest_contributions(held_out, explained, rows),
-        ),
-        prototypes=MapPrototypes(
-            label=held_out.prototype_labels.tolist(),
-            name=prototype_names(held_out.columns.found.estimator).tolist(),
         ),
         display=display,
     )
-
-
-def _nearest(axis: Floats, values: Floats) -> Codes:
-    """The places of values on an axis of equal steps."""
-    return np.rint((values - axis[0]) / (axis[1] - axis[0])).astype(np.intp)
 
 
 def _largest_contributions(held_out: HeldOut, explained: Explained, rows: Codes) -> list[list[list[JSONValue]]]:
     """For each sample its columns of largest contribution."""
     size = np.abs(explained.contributions)
     total, top = np.maximum(size.sum(axis=1), TINY), np.argsort(-size, axis=1, kind="stable")[:, :MAP_FEATURES]
-    values, filled = held_out.shown(rows)
     return [
-        [[int(k), round(float(row[k] / whole), 3), value[k], *([] if fill[k] is None else [fill[k]])] for k in best]
-        for row, whole, value, fill, best in zip(explained.contributions, total, values, filled, top)
+        [[int(k), round(float(row[k] / whole), 3), value[k]] for k in best]
+        for row, whole, value, best in zip(explained.contributions, total, held_out.shown(rows), top)
     ]
 
 
@@ -127,7 +101,6 @@ class FeatureLine:
 
     name: str
     value: JSONValue
-    filled: JSONValue
     winner: JSONValue
     rival: JSONValue
     evidence: float
@@ -163,11 +136,6 @@ class Explanations:
     wrong: list[Explanation]
     typical: list[Explanation]
 
-    @property
-    def any_filled(self) -> bool:
-        """Whether a missing value was filled."""
-        return any(line.filled is not None for one in (*self.wrong, *self.typical) for line in one.features)
-
 
 def explanations_of(held_out: HeldOut) -> Explanations:
     """Explanations of wrong and of typical predictions."""
@@ -190,35 +158,29 @@ def _typical(held_out: HeldOut) -> list[int]:
 
 def _explained(held_out: HeldOut, rows: Codes) -> list[Explanation]:
     columns, found = held_out.columns, held_out.explained(_safe_indexing(held_out.X, rows), rows)
-    (samples, filled), scale = held_out.shown(rows), columns.model.log_odds_scale
+    samples, scale = held_out.shown(rows), columns.model.log_odds_scale
     images, pixels = columns.images(held_out.numbers[rows]), columns.images(found.contributions)
     result = []
     for k, row in enumerate(rows.tolist()):
         parts, winner, rival = found.contributions[k], int(found.winner[k]), int(found.rival[k])
         evidence = parts / max(float(np.abs(parts).sum()), TINY) if scale is None else scale * parts
         top = np.argsort(-np.abs(parts), kind="stable")[:EXPLAINED_FEATURES].tolist()
-        lines = [
-            FeatureLine(
-                columns.names[f], samples[k][f], filled[k][f], columns.prototype_text(winner, f),
-                columns.prototype_text(rival, f), float(evidence[f]),
-            )
-            for f in top
-        ]  # fmt: skip
+        values = [(samples[k][f], columns.prototype(winner, f), columns.prototype(rival, f)) for f in top]
         result.append(
             Explanation(
                 name=held_out.names[row],
                 true=int(held_out.y[row]),
                 predicted=int(held_out.predicted[row]),
-                certainty=rounded(float(held_out.certainty[row])),
+                certainty=float(held_out.certainty[row]),
                 accepted=bool(held_out.accepted[row]),
                 reason=str(held_out.reason[row]),
                 winner=winner,
                 rival=rival,
                 log_odds=None if scale is None else float(evidence.sum()),
-                features=lines,
+                features=[FeatureLine(columns.names[f], *own, float(evidence[f])) for f, own in zip(top, values)],
                 other_evidence=float(evidence.sum() - evidence[top].sum()),
-                image=None if images is None else rounded(images[1][k]),
-                pixel_contributions=None if pixels is None else rounded(pixels[1][k] / _largest(pixels[1][k])),
+                image=None if images is None else images[1][k].tolist(),
+                pixel_contributions=None if pixels is None else (pixels[1][k] / _largest(pixels[1][k])).tolist(),
             )
         )
     return result

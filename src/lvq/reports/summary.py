@@ -16,12 +16,13 @@ from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.find_model import need_model
 from lvq.inspection.importance import VariableImportances, variable_importances
+from lvq.plots import CertifiedAccuracyDisplay, LambdaDisplay
 from lvq.plots.effects import Effects
+from lvq.rejection.guarantee import CertifiedPoint
 from lvq.reports import metrics as scores
 from lvq.reports import model as parts
 from lvq.reports.columns import Columns
-from lvq.reports.context import Context
-from lvq.reports.data import Data, data_of
+from lvq.reports.data import Context, Data, data_of
 from lvq.reports.folds import Folds, cross_validated
 from lvq.reports.held_out import HeldOut, stratified
 from lvq.reports.metrics import Costs, Fraction, Metrics, Probabilities
@@ -31,7 +32,7 @@ from lvq.reports.text import to_json
 from lvq.reports.verdict import Answer, verdict_of
 from lvq.typing import Argument, JSONValue, Labels, MatrixLike
 
-FORMAT = 9  # raised when a key of metrics.json changes its name or meaning
+FORMAT = 10  # raised when a key of metrics.json changes its name or meaning
 MAX_POINTS = 2000  # samples on the map
 N_RESAMPLES = 20  # refits for the intervals of importances
 MAX_INTERVAL_ROWS = 5000  # training samples up to which they are computed
@@ -70,14 +71,14 @@ class Report:
     accepted_accuracy: Fraction | None
     costs: Costs | None
     rejection: Rejection
-    relevance: parts.Importance | None
+    relevance: VariableImportances | None
     effects: Effects | None
-    matrix: parts.Matrix | None
+    matrix: LambdaDisplay | None
     curves: parts.Curves | None
     map: Map
     prototypes: parts.Prototypes
     probabilities: Probabilities | None
-    certified: parts.Certified
+    certified: CertifiedAccuracyDisplay | str  # why there is none
     explanations: Explanations
     folds: Folds | None
     notes: list[str]
@@ -90,13 +91,13 @@ class Report:
     format: int = FORMAT
 
     @property
-    def guarantee(self) -> parts.Guarantee | None:
+    def guarantee(self) -> CertifiedPoint | None:
         """The guaranteed bound on the error rate; None without one."""
         return None if self.model.rejection is None else self.model.rejection.guarantee
 
     def rival_class(self, one: Explanation) -> str:
         """The class of the prototype against which a prediction is explained."""
-        return self.data.classes[self.map.prototypes.label[one.rival]]
+        return self.data.classes[self.prototypes.label[one.rival]]
 
     @property
     def verdict(self) -> list[Answer]:
@@ -153,12 +154,12 @@ class Report:
         groups = None if context.groups is None else np.unique(context.groups, return_inverse=True)[1]
         rejects, tempered = card.rejection is not None, columns.model.decision.temperature != 1
         rows, table = stratified(y, MAX_POINTS), held_out.probabilities
-        points = operating_points(held_out.certainty, held_out.reason, held_out.stays)
+        points = operating_points(held_out.certainty, held_out.reason)
         return cls(
             name=card.kind if context.title is None else context.title,
             data=data_of(held_out, importances, X_train, y_train, context),
             model=card,
-            relevance=parts.importance_of(columns, importances),
+            relevance=importances,
             effects=None if curves else parts.effects_on_page(held_out, importances),
             matrix=parts.matrix_of(columns, ordered=curves is not None),
             curves=curves,

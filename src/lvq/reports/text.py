@@ -10,10 +10,9 @@ from dataclasses import fields, is_dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lvq.plots.style import number, percent
 from lvq.typing import JSONValue
 
-DIGITS = 6  # significant digits of values that are only drawn or shown
-MISSING = "–"
 MAX_NAMED = 5  # names in a sentence
 
 
@@ -57,23 +56,6 @@ def natural_key(name: str) -> list[tuple[int, float, str]]:
         return [(0, float(part), "") if part.isdigit() else (1, 0.0, part) for part in parts if part]
 
 
-def rounded(values: object) -> JSONValue:
-    """Numbers with six significant digits, which takes a third of the bytes.
-
-    Examples
-    --------
-    >>> rounded([1 / 3, 1234567.0, float("inf")])
-    [0.333333, 1234570.0, None]
-    """
-    if isinstance(values, np.ndarray | np.generic):
-        values = values.tolist()
-    if isinstance(values, list | tuple):
-        return [rounded(value) for value in values]
-    if isinstance(values, float):
-        return float(f"{values:.{DIGITS}g}") if math.isfinite(values) else None
-    return values
-
-
 def label_texts(labels: ArrayLike) -> list[str]:
     """Class labels as text.
 
@@ -86,32 +68,6 @@ def label_texts(labels: ArrayLike) -> list[str]:
             np.asarray(labels).tolist()]  # fmt: skip
 
 
-def percent(fraction: float | None) -> str:
-    """A fraction in percent with one decimal, or two where one would round to 100 %.
-
-    Examples
-    --------
-    >>> percent(0.9731), percent(0.9996), percent(None)
-    ('97.3 %', '99.96 %', '–')
-    """
-    return MISSING if fraction is None else f"{100 * fraction:.{2 if 0.9995 <= fraction < 1 else 1}f} %"
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    """Four significant digits, without exponents for the usual sizes.
-
-    Examples
-    --------
-    >>> number(1234.5678), number(0.012345), number(3.0), number(2.5e-7), number(None)
-    ('1235', '0.01235', '3', '2.5e-07', '–')
-    """
-    if value is None:
-        return MISSING
-    if value and (abs(value) >= 1e7 or abs(value) < 1e-4):
-        return f"{value:.3g}"
-    return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
-
-
 def cell(value: float | str | None, digits: int = 4) -> str:
     """A number as by `number`, or the name of a category.
 
@@ -121,18 +77,6 @@ def cell(value: float | str | None, digits: int = 4) -> str:
     ('0.01235', 'female', '–')
     """
     return shortened(value) if isinstance(value, str) else number(value, digits)
-
-
-def signed_percent(fraction: float) -> str:
-    """A fraction in percent with its sign.
-
-    Examples
-    --------
-    >>> signed_percent(0.123), signed_percent(-0.5), signed_percent(-0.001)
-    ('+12 %', '−50 %', '0 %')
-    """
-    size = f"{abs(100 * fraction):.0f}"
-    return f"{'' if size == '0' else '+' if fraction > 0 else '−'}{size} %"
 
 
 def count(value: int) -> str:
@@ -168,17 +112,6 @@ def shortened(name: str, length: int = 40) -> str:
     return name if len(name) <= length else name[: length - 1] + "…"
 
 
-def signed(value: float) -> str:
-    """A number with its sign and two decimals.
-
-    Examples
-    --------
-    >>> signed(1.234), signed(-0.5)
-    ('+1.23', '−0.50')
-    """
-    return f"{'−' if value < 0 else '+'}{abs(value):.2f}"
-
-
 def listed(names: Sequence[str]) -> str:
     """The first few names of a sentence.
 
@@ -191,11 +124,4 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MAX_NAMED]) + more
 
 
-FILTERS: dict[str, Callable[..., str]] = {
-    "percent": percent,
-    "number": number,
-    "cell": cell,
-    "count": count,
-    "signed": signed,
-    "signed_percent": signed_percent,
-}
+FILTERS: dict[str, Callable[..., str]] = {"percent": percent, "number": number, "cell": cell, "count": count}

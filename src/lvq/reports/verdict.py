@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from lvq.reports.metrics import Costs, Fraction
-from lvq.reports.model import Guarantee
+from lvq.reports.folds import Folds
+from lvq.reports.metrics import CHANCE, Costs, Fraction
 from lvq.reports.text import counted, listed, percent
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 MIN_CLASS_SAMPLES = 20  # test samples of a class below which its results are uncertain
 MISSED = 0.5  # fraction of a class that is found, or accepted, below which it is named
-CHANCE = 0.05  # probability below which a difference is more than chance
 
 
 class Answer(NamedTuple):
@@ -28,14 +27,13 @@ class Answer(NamedTuple):
 
 def verdict_of(report: Report) -> list[Answer]:
     """Is the model of use, better than logistic regression, helped by rejection, fair to all classes, guaranteed?"""
-    costs = report.costs
-    answers = [
-        _against_constant(report) if costs is None else _against_cheapest(costs, report.data.classes),
-        *([_against_logistic_regression(report)] if costs is None else []),
-        *([_rejection(report)] if costs is None and report.coverage is not None else []),
-        *_classes(report),
-        _guarantee(report),
-    ]
+    if report.costs is not None:
+        answers = [_against_cheapest(report.costs, report.data.classes)]
+    else:
+        answers = [_against_constant(report), _against_logistic_regression(report.folds)]
+        if report.accepted_accuracy is not None:
+            answers.append(_rejection(report.metrics.accuracy, report.accepted_accuracy))
+    answers += [*_classes(report), _guarantee(report)]
     return answers + [Answer(f"Check the data: {text[0].lower()}{text[1:]}", None) for text in report.data.suspects]
 
 
@@ -43,31 +41,25 @@ def _against_constant(report: Report) -> Answer:
     """By the test, and where that does not show it by the folds."""
     metrics, data, folds = report.metrics, report.data, report.folds
     accuracy, name = metrics.accuracy, data.classes[metrics.most_frequent]
-    low = accuracy.interval[0] if accuracy.interval is not None else 0.0
-    found = f"it predicts {accuracy.count} of {counted(accuracy.total, 'test sample')} correctly ({_rate(accuracy)})"
-    constant = f"always predicting “{name}”, the most frequent class, would be correct for {percent(metrics.majority)}"
-    if low > metrics.majority:
-        return Answer(f"This model is useful: {found}; {constant}.", True)
-    if folds is not None and data.train_counts and data.n_train:
-        baseline = max(data.train_counts) / data.n_train
-        if folds.above(baseline)[0] > 0:
-            text = f"The test alone does not show that this model is useful: {found}; {constant}."
-            better = f"In cross-validation it is better by more than chance: {percent(folds.mean)}"
-            return Answer(f"{text} {better} against {percent(baseline)}.", None)
-    if (accuracy.value or 0.0) <= metrics.majority:
-        area = metrics.auc.interval if metrics.auc is not None else None
-        ranks = area is not None and area[0] > 0.5
-        more = " Its probabilities do rank samples, so another threshold may be of use." if ranks else ""
-        return Answer(f"This model is of no use here: {found}; {constant}.{more}", False)
-    return Answer(
-        f"It is not shown that this model is of any use: {found}; {constant}. The difference may be chance.", False
+    low, high = accuracy.interval or (0.0, 1.0)
+    rate = f"{percent(accuracy.value)}, 95 % interval {percent(low)} to {percent(high)}"
+    found = f"it predicts {accuracy.count} of {counted(accuracy.total, 'test sample')} correctly ({rate})"
+    constant = (
+        f"always predicting “{name}”, the most frequent class, would be correct for {percent(metrics.majority)} of them"
     )
-
-
-def _rate(found: Fraction) -> str:
-    if found.interval is None:
-        return percent(found.value)
-    return f"{percent(found.value)}, 95 % interval {percent(found.interval[0])} to {percent(found.interval[1])}"
+    common = max(data.train_counts) / sum(data.train_counts) if data.train_counts else 1.0
+    start, end = "It is not shown that this model is of any use", " The difference may be chance."
+    good: bool | None = False
+    if low > metrics.majority:
+        start, end, good = "This model is useful", "", True
+    elif folds is not None and folds.above(common)[0] > 0:
+        start, good = "The test alone does not show that this model is useful", None
+        end = f" In cross-validation it is better by more than chance: {percent(folds.mean)} against {percent(common)}."
+    elif (accuracy.value or 0.0) <= metrics.majority:
+        start, end = "This model is of no use here", ""
+        if metrics.ranks:
+            end = " Its probabilities do rank samples, so another threshold may be of use."
+    return Answer(f"{start}: {found}; {constant}.{end}", good)
 
 
 def _against_cheapest(costs: Costs, classes: list[str]) -> Answer:
@@ -78,8 +70,7 @@ def _against_cheapest(costs: Costs, classes: list[str]) -> Answer:
     return Answer(f"{start}: {price}.", good)
 
 
-def _against_logistic_regression(report: Report) -> Answer:
-    folds = report.folds
+def _against_logistic_regression(folds: Folds | None) -> Answer:
     if folds is None or folds.logistic_regression is None or folds.above_logistic_regression is None:
         return Answer("It was not compared with logistic regression.", None)
     low, high = folds.above_logistic_regression
@@ -89,39 +80,32 @@ def _against_logistic_regression(report: Report) -> Answer:
         start, good = "It is better than logistic regression", True
     if high < 0:
         start, good = "Logistic regression is better", False
-    difference = "" if low == high else f", 95 % interval {100 * low:+.1f} to {100 * high:+.1f}".replace("-", "−")
-    points = f"{100 * (folds.mean - other):+.1f}".replace("-", "−")
-    return Answer(
-        f"{start}: on the same {len(folds.accuracy)} folds {percent(folds.mean)} are correct, against {percent(other)} "
-        f"(difference {points} percentage points{difference}).",
-        good,
-    )
+    points = f"difference {100 * (folds.mean - other):+.1f} percentage points"
+    interval = f", 95 % interval {100 * low:+.1f} to {100 * high:+.1f}" if low < high else ""
+    rates = f"on the same {len(folds.accuracy)} folds {percent(folds.mean)} are correct, against {percent(other)}"
+    return Answer(f"{start}: {rates} ({points}{interval}).".replace("-", "−"), good)
 
 
-def _rejection(report: Report) -> Answer:
+def _rejection(every: Fraction, accepted: Fraction) -> Answer:
     """Whether the accuracy of accepted predictions is higher, by more than chance."""
     from scipy.stats import fisher_exact
 
-    every, accepted = report.metrics.accuracy, report.accepted_accuracy
-    assert accepted is not None
     n_rejected, n_right = every.total - accepted.total, every.count - accepted.count
-    rejected = f"{n_rejected} of {counted(every.total, 'test sample')}"
     if not n_rejected:
         return Answer("No test sample is rejected.", None)
     if accepted.value is None or every.value is None:
         return Answer("Every test sample is rejected, so the model decides nothing.", False)
+    rejected = f"with {n_rejected} of {counted(every.total, 'test sample')} rejected"
     if every.value == 1:
-        return Answer(
-            f"Rejection cannot help, as every prediction is correct; {n_rejected} of {every.total} are rejected.", None
-        )
-    ends = f"from {percent(every.value)} to {percent(accepted.value)}"
-    change = f"with {rejected} rejected, the accuracy changes {ends}."
-    if accepted.value <= every.value:
-        return Answer(f"Rejecting uncertain predictions does not help: {change}", False)
+        return Answer(f"Rejection cannot help, as every prediction is correct, also {rejected}.", None)
+    rates = f"{percent(accepted.value)} of the others are correct, instead of {percent(every.value)} of all"
     table = [[accepted.count, accepted.total - accepted.count], [n_right, n_rejected - n_right]]
-    if fisher_exact(table, alternative="greater")[1] < CHANCE:
-        return Answer(f"Rejecting uncertain predictions helps: {change}", True)
-    return Answer(f"Rejecting uncertain predictions may help, or that is chance: {change}", None)
+    start, good = "Rejecting uncertain predictions may help, or that is chance", None
+    if accepted.value <= every.value:
+        start, good = "Rejecting uncertain predictions does not help", False
+    elif fisher_exact(table, alternative="greater")[1] < CHANCE:
+        start, good = "Rejecting uncertain predictions helps", True
+    return Answer(f"{start}: {rejected}, {rates}.", good)
 
 
 def _classes(report: Report) -> list[Answer]:
@@ -130,14 +114,12 @@ def _classes(report: Report) -> list[Answer]:
     missed = [f"“{name}” ({_counts(row.sensitivity)} found)" for name, row in pairs if _is_low(row.sensitivity)]
     rejected = [f"“{name}” ({_counts(row.coverage)} accepted)" for name, row in pairs if _is_low(row.coverage)]
     few = [f"“{name}”" for name, row in pairs if row.sensitivity.total < MIN_CLASS_SAMPLES]
-    found = [(row.sensitivity.value, name) for name, row in pairs if row.sensitivity.value is not None]
-    answers = []
+    value, name = min((row.sensitivity.value, name) for name, row in pairs if row.sensitivity.value is not None)
+    worst = f"even of “{name}”, which is found least often, {percent(value)} of the samples are found"
+    worst = worst if value < 1 else "every sample of every class is found"
+    answers = [Answer(f"No class is missed: {worst}.", True)]
     if missed:
-        answers.append(Answer(f"More than half of the samples of these classes are missed: {listed(missed)}.", False))
-    else:
-        value, name = min(found)
-        worst = f"even of the one found least often, “{name}”, {percent(value)} of the samples are found"
-        answers.append(Answer(f"No class is missed: {worst}.", True))
+        answers = [Answer(f"More than half of the samples of these classes are missed: {listed(missed)}.", False)]
     if rejected:
         answers.append(Answer(f"Most samples of these classes are rejected: {listed(rejected)}.", False))
     if few:
@@ -155,28 +137,17 @@ def _counts(found: Fraction) -> str:
 
 
 def _guarantee(report: Report) -> Answer:
-    guarantee, majority = report.guarantee, report.metrics.majority
+    """What is guaranteed, for which samples, and whether that is worth anything."""
+    guarantee, constant = report.guarantee, 1 - report.metrics.majority
     if guarantee is None:
         return Answer("No error rate is guaranteed for new samples; fit with max_error to request one.", None)
-    weak = guarantee.requested is not None or guarantee.max_error >= 1 - majority
-    return Answer(guarantee_sentence(guarantee, majority), not weak)
-
-
-def guarantee_sentence(guarantee: Guarantee, majority: float | None = None) -> str:
-    """What is guaranteed, for which samples, and whether that is worth anything.
-
-    Examples
-    --------
-    >>> guarantee_sentence(Guarantee(0.05, 0.95, None, 100, 90, 1, by_group=False))[:54]
-    'The error rate of accepted predictions is at most 5.0 '
-    """
-    whose = "a randomly chosen row of a new group" if guarantee.by_group else "samples"
+    rows = "a randomly chosen row of a new group" if guarantee.unit == "groups" else "new samples"
     text = (
-        f"The error rate of accepted predictions is at most {percent(guarantee.max_error)}. That is guaranteed with "
-        f"confidence {percent(guarantee.confidence)}, for {whose} from the same source as the training samples."
+        f"Guaranteed for {rows} from the same source as the training samples, with {100 * guarantee.confidence:g} % "
+        f"confidence: at most {100 * guarantee.max_error:g} % of the accepted predictions are wrong."
     )
-    if guarantee.requested is not None:
-        text += f" Requested was {percent(guarantee.requested)}, which could not be guaranteed."
-    if majority is not None and guarantee.max_error >= 1 - majority:
-        text += f" Always predicting the most frequent class has an error rate of {percent(1 - majority)}."
-    return text
+    if guarantee.requested_error is not None:
+        text += f" Requested was {percent(guarantee.requested_error)}, which could not be guaranteed."
+    if guarantee.max_error >= constant:
+        text += f" Always predicting the most frequent class is wrong for {percent(constant)}."
+    return Answer(text, guarantee.requested_error is None and guarantee.max_error < constant)

@@ -10,10 +10,9 @@ import pandas as pd
 
 from lvq._files import check_folder
 from lvq.preprocessing.table import known_names
-from lvq.rejection.guarantee import error_upper_bound
+from lvq.rejection.guarantee import CertifiedPoint, error_upper_bound
 from lvq.reports import Context, Report
 from lvq.reports.metrics import Fraction
-from lvq.reports.model import Guarantee
 from lvq.reports.summary import Earlier
 from lvq.tables.header import AS_FOUND, Reading, TableError, listed
 from lvq.tables.read import open_table
@@ -127,7 +126,7 @@ def _earlier(report: Report, metrics: dict[str, JSONValue]) -> Earlier:
     return Earlier(name, before, coverage, (float(value - below), float(value + above)), verdict)
 
 
-def _verdict(guarantee: Guarantee, accepted: Fraction) -> str:
+def _verdict(guarantee: CertifiedPoint, accepted: Fraction) -> str:
     """Whether the error rate among accepted rows contradicts the guaranteed one, by exact one-sided bounds."""
     if not accepted.total:
         return "not contradicted"
