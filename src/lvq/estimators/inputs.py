@@ -69,7 +69,7 @@ def _samples_to_predict(estimator: BaseEstimator, X: MatrixLike) -> Array:
         X = rows.as_numpy(X)
     if _fits(X, estimator):
         return X
-    samples, _ = _validated(estimator, X, "no_validation", reset=False, missing=ignores_missing)
+    samples, _ = validated(estimator, X, "no_validation", reset=False, missing=ignores_missing)
     return rows.check_magnitude(samples, type(estimator).__name__)
 
 
@@ -92,7 +92,7 @@ def _length(numbers: np.ndarray) -> float:
         return float(np.dot(numbers, numbers)) ** 0.5
 
 
-def _validated(
+def validated(
     estimator: BaseEstimator,
     X: MatrixLike,
     y: ArrayLike,
@@ -170,7 +170,7 @@ def training_samples(
     array = stand_in(X) if tensor else rows.as_numpy(X)
     dense, settings = device is not None, {"assume_finite": True} if tensor else {}  # `is_valid` has looked
     with config_context(**settings):
-        given, labels = _validated(
+        given, labels = validated(
             estimator, array, rows.as_numpy(y), reset=reset, missing=missing, dense=dense, types=types
         )
     if not tensor:
@@ -206,14 +206,12 @@ def samples_of_classes(
     y: ArrayLike,
     sample_weight: ArrayLike | None,
     classes: np.ndarray,
-    *,
     class_weight: ClassWeight,
-    missing: bool,
-    reset: bool = False,
 ) -> ArraySamples:
-    """Labelled samples in memory whose classes are known; those of weight 0 are left out."""
-    name = type(estimator).__name__
-    X, labels = _validated(estimator, rows.as_numpy(X), rows.as_numpy(y), reset=reset, missing=missing)
+    """Labelled samples of known classes, in memory, for a fitted model or to begin a stream; none of weight 0."""
+    name, model = type(estimator).__name__, getattr(estimator, "model_", None)
+    missing = estimator.missing == "ignore" if model is None else model.variances is not None
+    X, labels = validated(estimator, rows.as_numpy(X), rows.as_numpy(y), reset=model is None, missing=missing)
     check_range(estimator, X)
     found, index = distinct_labels(estimator, labels)
     unknown = np.setdiff1d(found, classes)
@@ -224,7 +222,7 @@ def samples_of_classes(
     kept = np.flatnonzero(weight > 0)
     if not len(kept):
         raise ValueError(f"{name} needs at least one sample of a weight above 0.")
-    if hasattr(estimator, "model_") and estimator.model_.unit_length:
+    if model is not None and model.unit_length:
         X = rows.checked_unit_rows(X, name)
     kept = kept[with_values(X[kept], y[kept])]
     return ArraySamples(X[kept], y[kept], weight[kept])

@@ -20,6 +20,7 @@ from lvq.model.links import KERNELS, Identity, Kernel, Link, Part
 from lvq.model.relevance import RELEVANCES, Matrix, Relevance, Structured
 from lvq.model.rows import is_sparse
 from lvq.model.samples import ArraySamples
+from lvq.model.scores import SHARPNESS
 from lvq.solvers import lbfgs
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
@@ -41,12 +42,8 @@ PENALTIES = ("ridge", "log_determinant", "shrinkage", "sparsity", "smoothness") 
 CONSTRAINTS: dict[str, list[object]] = {
     "rank": [at_least_one, one_of("auto"), None],
     "local": [one_of("class", "prototype"), None],
-    "ridge": [not_negative],
-    "log_determinant": [not_negative],
-    "shrinkage": [not_negative],
+    **{name: [not_negative] for name in PENALTIES},
     "feature_groups": ["array-like", None],
-    "sparsity": [not_negative],
-    "smoothness": [not_negative],
     "weighted_step": ["boolean"],
     "squared": ["boolean"],
     "scores": [one_of("sum", "max")],
@@ -65,7 +62,6 @@ CONSTRAINTS: dict[str, list[object]] = {
     "relevance_rate": [not_negative, None],
     "schedule": [one_of("constant", "linear", "inverse")],
     "tol": [not_negative, None],
-    "n_iter_no_change": [at_least_one],
     "shuffle": ["boolean"],
 }
 Solver = Online | LBFGS | Adam
@@ -104,7 +100,7 @@ class Parts:
     solver: Solver
     max_iter: int
     by_posterior: bool = False
-    sharpness: float = 5.0
+    sharpness: float = SHARPNESS
     start: tuple[tuple[str, object], ...] = ()
     ignores_missing: bool = False
     max_runs: int = lbfgs.MAX_RUNS
@@ -202,7 +198,7 @@ class Specification(BaseEstimator):
         if self.solver != "auto":
             return self._part("solver", self.solver)
         if not (cost.smooth and relevance.smooth) or getattr(cost, "slope", 0) == "time":
-            return Online()
+            return self._part("solver", "online")
         if X is not None and is_sparse(X) and X.shape[1] >= WIDE_SPARSE:
             plain = type(relevance) is Relevance and is_compiled(cost, self._kernel())
             plain = plain and getattr(cost, "cost_matrix", None) is None
@@ -238,7 +234,7 @@ def _sharpness(cost: CostOrRule) -> float:
     """How steeply relative scores become probabilities: as steeply as the cost's sigmoid, if it has one."""
     slope = getattr(cost, "slope", None)
     steep = float(slope) if isinstance(slope, Real) else 0.0
-    return steep if steep > 0 else 5.0
+    return steep if steep > 0 else SHARPNESS
 
 
 # -- checks ------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from lvq.model.rows import has_float64, largest_value, numpy_type
+from lvq.model.rows import largest_value, numpy_type
 from lvq.typing import Array
 
 
@@ -29,10 +29,8 @@ def require_torch(device: str) -> None:
 
 
 def on_device(array: np.ndarray, device: str) -> Array:
-    """A tensor on the device, of the array's type; of float32 where the device has no float64."""
-    narrow = array.dtype == np.float64 and not has_float64(device)
-    given = np.ascontiguousarray(array, dtype=np.float32 if narrow else None)
-    return sys.modules["torch"].tensor(given, device=device)
+    """A tensor on the device, of the array's type."""
+    return sys.modules["torch"].tensor(np.ascontiguousarray(array), device=device)
 
 
 def floating(X: Array, dtype: np.dtype, name: str) -> Array:

@@ -76,8 +76,7 @@ def take_along(values: Array, index: Array) -> Array:
 
 def as_columns(one: Array, other: Array) -> Array:
     """Two vectors as the columns of a matrix."""
-    xp = namespace(one)
-    return np.array((one, other)).T if xp is np else xp.stack((one, other), 1)
+    return namespace(one).stack((one, other), 1)
 
 
 def zeros(shape: tuple[int, ...], like: Array) -> Array:
@@ -238,14 +237,8 @@ def shifted(X: Array, centre: Array) -> Array:
 
 def column_range(X: Array) -> tuple[np.ndarray, np.ndarray]:
     """Smallest and largest value of each column."""
-    if is_sparse(X):  # SciPy's own functions would copy the samples
-        parts = [slice(begin, begin + SPARSE_BLOCK) for begin in range(0, X.nnz, SPARSE_BLOCK)]
-        counts = sum((np.bincount(X.indices[part], minlength=X.shape[1]) for part in parts), np.zeros(X.shape[1]))
-        low, high = (np.where(counts == X.shape[0], end, 0).astype(X.dtype) for end in (np.inf, -np.inf))
-        for part in parts:
-            np.minimum.at(low, X.indices[part], X.data[part])
-            np.maximum.at(high, X.indices[part], X.data[part])
-        return low, high
+    if is_sparse(X):
+        return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
     xp = namespace(X)
     return as_numpy(xp.amin(X, 0)), as_numpy(xp.amax(X, 0))
 

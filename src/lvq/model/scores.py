@@ -14,7 +14,7 @@ from lvq.model.metrics import class_starts, nearest_pair
 from lvq.model.rows import first_argmin, namespace, take_columns
 from lvq.typing import Array
 
-STEEP_APART = 10.0  # xi times the distance to the nearest other prototype; best of one row of each of 150 intents
+SHARPNESS = 5.0  # of the probabilities of a relative cost, unless its sigmoid has a slope
 LARGEST_TEMPERATURE = 8.0  # and one over it is the smallest
 PENALTY = 0.003  # of the squared logarithm of T, so that a few samples without an error do not mean certainty
 SMALLEST_LOGARITHM = -1e4  # of a probability relative to the largest of its row
@@ -135,7 +135,7 @@ class DecisionRule:
     """
 
     xi: float | None = None
-    sharpness: float = 5.0
+    sharpness: float = SHARPNESS
     soft: bool = False
     by_posterior: bool = False
     temperature: float = 1.0

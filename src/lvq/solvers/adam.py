@@ -11,7 +11,7 @@ from lvq.model.links import Part
 from lvq.model.objective import Params, Problem
 from lvq.model.rows import is_tensor, like, namespace
 from lvq.model.samples import ArraySamples
-from lvq.solvers.state import Report, Result, StoppingRule, silent
+from lvq.solvers.state import Report, Result, silent
 from lvq.typing import Array
 
 #: Distances add up over the features, so a step of a given length is a smaller one in each of many features: rates are
@@ -36,11 +36,6 @@ class Adam(Part):
         Samples in one step.
     schedule : {"linear", "constant", "inverse"}, default="linear"
         Rates fall to 0 over all epochs, stay constant, or fall as 1/(1 + epochs done).
-    tol : float, optional
-        Stop when the mean cost of an epoch has not fallen by more than this for `n_iter_no_change` epochs; None runs
-        all epochs.
-    n_iter_no_change : int, default=5
-        Patience of `tol`.
     device : str, optional
         Where to compute, as in `LBFGS`.
     """
@@ -48,8 +43,6 @@ class Adam(Part):
     learning_rate: float = 0.1
     batch_size: int = 256
     schedule: str = "linear"
-    tol: float | None = None
-    n_iter_no_change: int = 5
     device: str | None = None
 
 
@@ -62,7 +55,7 @@ def train(
     random_state: np.random.RandomState,
     report: Report = silent,
 ) -> Result:
-    """Run up to `max_iter` epochs.
+    """Run `max_iter` epochs.
 
     Parameters
     ----------
@@ -73,7 +66,7 @@ def train(
     samples : ArraySamples
         Samples, class by class, with weights of sum one.
     max_iter : int
-        Most epochs.
+        Epochs.
     settings : Adam
         Rates and batch size.
     random_state : RandomState
@@ -84,9 +77,8 @@ def train(
     free = problem.free(params)
     means = RunningMeans()
     batches = -(-samples.n_samples // settings.batch_size)
-    stopping = StoppingRule(settings.tol, settings.n_iter_no_change)
     history: list[float] = []
-    while len(history) < max_iter and not stopping.converged:
+    while len(history) < max_iter:
         order = _permutation(samples.X, random_state)
         total: Array = 0.0
         for batch in range(batches):
@@ -97,9 +89,8 @@ def train(
             free = means.step(free, gradient, rate)
             total = total + value
         history.append(float(total) / batches)
-        stopping.update(history[-1])
         report(len(history), history[-1])
-    return Result(problem.params(free), len(history), history, stopping.converged)
+    return Result(problem.params(free), len(history), history)
 
 
 def first_epochs(
