@@ -129,8 +129,7 @@ def check_range(estimator: BaseEstimator, X: Array) -> None:
     if 0 < spread < limit:
         raise ValueError(
             f"{type(estimator).__name__} computes squared distances, which underflow for features whose range is at "
-            f"most {spread:.3g} in {X.dtype}; the smallest allowed range is {limit:.3g}. Scale the features first, for "
-            "example with sklearn.preprocessing.StandardScaler."
+            f"most {spread:.3g} in {X.dtype}; {limit:.3g} is allowed. Scale the features first, as by StandardScaler."
         )
 
 
@@ -184,7 +183,7 @@ def training_samples(
     if len(kept) < len(weight):
         present, index = np.unique(rows.as_numpy(index)[kept], return_inverse=True)
         given, weight, classes = given[kept], weight[kept], classes[present]
-    check_classes(estimator, classes, sample_weight)
+    check_classes(estimator, classes)
     weight = weight / weight.mean()  # only ratios count: the rate keeps its meaning
     if tensor:
         index = index.to(X.device) if rows.is_tensor(index) else rows.beside(index, X)
@@ -252,14 +251,11 @@ def distinct_labels(estimator: BaseEstimator, y: Array) -> tuple[np.ndarray, Arr
     return classes, index
 
 
-def check_classes(estimator: BaseEstimator, classes: np.ndarray, sample_weight: ArrayLike | None) -> None:
+def check_classes(estimator: BaseEstimator, classes: np.ndarray) -> None:
     """Raise ValueError for fewer than two classes."""
     if len(classes) < 2:
-        raise ValueError(
-            f"{type(estimator).__name__} needs samples of at least two classes, got {len(classes)} class"
-            f"{': ' + str(classes[0]) if len(classes) else ''}."
-            + (" Samples of weight 0 do not count." if sample_weight is not None else "")
-        )
+        name, found = type(estimator).__name__, classes.tolist()
+        raise ValueError(f"{name} needs samples of at least two classes with a weight above 0, got {found}.")
 
 
 def sample_weights(

@@ -2,7 +2,7 @@
 
 `@estimator` makes a class a dataclass, whose `__init__` only stores its arguments, as scikit-learn requires. It writes
 the descriptions of all parameters into the docstring, for ``{parameters}`` and ``{attributes}``, and collects
-their constraints for scikit-learn's validation. Parameters of parts are described by the parts.
+their constraints for scikit-learn's validation. Parameters of parts are described by the parts, and constrained here.
 """
 
 import re
@@ -123,6 +123,7 @@ class Described:
     """
 
 
+PENALTIES = ("ridge", "log_determinant", "shrinkage", "sparsity", "smoothness")  # of relevances, in batch solvers
 CONSTRAINTS: dict[str, list[object]] = {
     "n_prototypes": [at_least_one, dict, one_of("auto")],
     "init": [one_of(*STARTS), "array-like", tuple],
@@ -130,11 +131,11 @@ CONSTRAINTS: dict[str, list[object]] = {
     "relevance": [one_of(*RELEVANCES), None, Relevance],
     "form": [one_of("auto", "plain", "linear", "additive", "matrix")],
     "kernel": [one_of(*KERNELS), None, HasMethods(["value", "derivative"])],
-    "slope": [positive, one_of("time"), None],
+    "slope": [not_negative, one_of("time"), None],
     "xi": [positive],
     "alpha": [not_negative],
     "window": [unit_interval],
-    "epsilon": [unit_interval],
+    "epsilon": [Interval(Real, 0, 1, closed="left")],
     "decision": [one_of("nearest", "posterior")],
     "calibration": [one_of("temperature"), None],
     "solver": [one_of("auto", "lbfgs", "adam", "online"), Adam, LBFGS, Online],
@@ -151,6 +152,27 @@ CONSTRAINTS: dict[str, list[object]] = {
     "random_state": ["random_state"],
     "warm_start": ["boolean"],
     "verbose": ["verbose"],
+    # of parts
+    **{name: [not_negative] for name in PENALTIES},
+    "rank": [at_least_one, one_of("auto"), None],
+    "local": [one_of("class", "prototype"), None],
+    "feature_groups": ["array-like", None],
+    "weighted_step": ["boolean"],
+    "squared": ["boolean"],
+    "scores": [one_of("sum", "max")],
+    "no_variance": [one_of("zero", "between")],
+    "classes": [one_of("fractions", "even")],
+    "rivals": [one_of("all", "nearest")],
+    "width": [Interval(Real, 1e-150, 1e150, closed="both"), one_of("auto", "learned")],
+    "shape": [positive],
+    "device": [str, None],
+    "batch_size": [at_least_one],
+    "step": [one_of("scaled", "gradient", "relative")],
+    "learning_rate": [not_negative],
+    "relevance_rate": [not_negative, None],
+    "schedule": [one_of("constant", "linear", "inverse")],
+    "tol": [not_negative, None],
+    "shuffle": ["boolean"],
 }
 
 ATTRIBUTES = cleandoc(ModelPredictions.__doc__ or "").partition("\n\n")[2]

@@ -285,5 +285,5 @@ def _classes(
     classes, index = distinct_labels(estimator, names)
     factors = class_weights(estimator.class_weight, classes, np.bincount(index, counts))
     kept = np.bincount(index, weights) * factors > 0
-    check_classes(estimator, classes[kept], None)
+    check_classes(estimator, classes[kept])
     return classes[kept], factors[kept]

@@ -6,7 +6,6 @@ the two steps are repeated while the objective with prototypes on samples falls.
 """
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -61,14 +60,10 @@ def nearest_own_samples(model: PrototypeModel, samples: ArraySamples) -> np.ndar
         own, prototypes = np.flatnonzero(y == label), np.flatnonzero(model.labels == label)
         order, distinct = canonical_order(samples.X[own])
         own = np.sort(own[order[distinct]])
-        D = model.over_blocks(partial(_wide_columns, columns=prototypes), samples.X[own])
+        D = np.concatenate([model.distances(block)[:, prototypes] for block in model.blocks(samples.X[own])])
         used = np.zeros(len(own), dtype=int)
-        for distances, prototype in zip(D.T, prototypes):
+        for distances, prototype in zip(D.T.astype(np.float64), prototypes):
             nearest = np.lexsort((distances, used))[0]
             rows[prototype] = own[nearest]
             used[nearest] += 1
     return rows
-
-
-def _wide_columns(D: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    return D[:, columns].astype(np.float64)

@@ -12,9 +12,9 @@ from typing import Literal, Self, TypeVar
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, validate_parameter_constraints
+from sklearn.utils._param_validation import validate_parameter_constraints
 
-from lvq.estimators.parameters import at_least_one, estimator, not_negative, one_of, positive
+from lvq.estimators.parameters import CONSTRAINTS, PENALTIES, estimator
 from lvq.model.costs import COSTS, CostOrRule, CrossEntropyCost, MarginCost, SoftCost, WindowRule, WinnerRule
 from lvq.model.links import KERNELS, Identity, Kernel, Link, Part
 from lvq.model.relevance import RELEVANCES, Matrix, Relevance, Structured
@@ -37,33 +37,6 @@ PARTS: dict[str, dict[str, Argument]] = {
     "solver": {"auto": LBFGS(), "lbfgs": LBFGS(), "adam": Adam(), "online": Online()},
 }
 MAX_SPARSE = 1024  # features of sparse samples up to which a matrix, which is dense, can be learned
-PENALTIES = ("ridge", "log_determinant", "shrinkage", "sparsity", "smoothness")  # of relevances, in batch solvers
-#: Constraints of the parameters of parts.
-CONSTRAINTS: dict[str, list[object]] = {
-    "rank": [at_least_one, one_of("auto"), None],
-    "local": [one_of("class", "prototype"), None],
-    **{name: [not_negative] for name in PENALTIES},
-    "feature_groups": ["array-like", None],
-    "weighted_step": ["boolean"],
-    "squared": ["boolean"],
-    "scores": [one_of("sum", "max")],
-    "no_variance": [one_of("zero", "between")],
-    "classes": [one_of("fractions", "even")],
-    "rivals": [one_of("all", "nearest")],
-    "width": [Interval(Real, 1e-150, 1e150, closed="both"), one_of("auto", "learned")],
-    "shape": [positive],
-    "xi": [positive],
-    "alpha": [not_negative],
-    "slope": [not_negative, one_of("time")],
-    "device": [str, None],
-    "batch_size": [at_least_one],
-    "step": [one_of("scaled", "gradient", "relative")],
-    "learning_rate": [not_negative],
-    "relevance_rate": [not_negative, None],
-    "schedule": [one_of("constant", "linear", "inverse")],
-    "tol": [not_negative, None],
-    "shuffle": ["boolean"],
-}
 Solver = Online | LBFGS | Adam
 Named = TypeVar("Named")
 
@@ -172,8 +145,7 @@ class Specification(BaseEstimator):
             part = self._part(name, getattr(self, name))
             if not hasattr(part, "set_params"):
                 raise ValueError(
-                    f"{key} of {type(self).__name__} is a parameter of the part that {name!r} names, and {part!r} has "
-                    f"none. Set {name!r} too."
+                    f"{key}: {part!r}, the {name} of {type(self).__name__}, has no parameters; set {name} too."
                 )
             setattr(self, name, _copy(part))  # a class shares its default, a user may share parts
         return super().set_params(**nested)
@@ -313,8 +285,7 @@ def _check_batch(estimator: BaseEstimator, parts: Parts) -> None:
     if not parts.relevance.smooth:
         raise ValueError(
             f"solver={solver} of {name} needs a relevance with a gradient, and {estimator.relevance!r} is a rule "
-            "without one. Use solver='online', or relevance None, 'gradient', 'matrix', 'local_matrix', "
-            "'local_diagonal' or 'local_scale'."
+            "without one. Use solver='online', or another relevance, such as 'gradient' or 'matrix'."
         )
     if getattr(parts.cost, "slope", 0) == "time":
         raise ValueError(f"slope='time' of {name} counts single steps, so it needs solver='online', not {solver}.")
@@ -323,10 +294,9 @@ def _check_batch(estimator: BaseEstimator, parts: Parts) -> None:
 def check_for_samples(estimator: BaseEstimator, parts: Parts, samples: ArraySamples, n_classes: int) -> None:
     """Raise ValueError for parts that do not fit the samples."""
     name, relevance, n = type(estimator).__name__, parts.relevance, samples.n_features
-    if parts.ignores_missing and not samples.in_memory:
-        raise ValueError(f"missing='ignore' of {name} needs samples in memory, got a dask collection. Fill them first.")
-    if parts.unit_length and not samples.in_memory:
-        raise ValueError(f"metric='cosine' of {name} needs samples in memory, got a dask collection. Compute it first.")
+    for setting, given in (("missing='ignore'", parts.ignores_missing), ("metric='cosine'", parts.unit_length)):
+        if given and not samples.in_memory:
+            raise ValueError(f"{setting} of {name} needs samples in memory, got a dask collection. Compute it first.")
     if isinstance(relevance, Matrix) and relevance.n_rows(n) > n:
         raise ValueError(
             f"The 'rank' of the matrix of {name} must be at most the number of features, {n}; got {relevance.rank}. "
@@ -363,9 +333,8 @@ def _check_groups(relevance: Structured, groups: list[Hashable], n_features: int
         )
     if isinstance(relevance, Matrix) and relevance.sparsity == 0 and len(set(used)) < len(used):
         raise ValueError(
-            f"feature_groups of {name} must have different labels for all features that are used, as a matrix gives no "
-            "equal weights and groups count in 'sparsity' alone. Set sparsity, or use weights of features, "
-            "relevance='gradient' or 'local_diagonal'."
+            f"feature_groups of {name} must differ in all features that are used, as a matrix gives no equal weights "
+            "and groups count in 'sparsity' alone. Set sparsity, or use relevance='gradient' or 'local_diagonal'."
         )
     if getattr(relevance, "log_determinant", 0) > 0 and len(used) < len(groups):
         raise ValueError(

@@ -64,7 +64,7 @@ def _known_classes(estimator: "BaseLVQ", classes: ArrayLike | None, first: bool)
         return estimator.classes_
     if given is None:
         raise ValueError(f"classes must be passed on the first call to {name}.partial_fit.")
-    check_classes(estimator, given, None)
+    check_classes(estimator, given)
     return given
 
 

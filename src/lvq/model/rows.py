@@ -76,7 +76,8 @@ def take_along(values: Array, index: Array) -> Array:
 
 def as_columns(one: Array, other: Array) -> Array:
     """Two vectors as the columns of a matrix."""
-    return namespace(one).stack((one, other), 1)
+    xp = namespace(one)
+    return np.array((one, other)).T if xp is np else xp.stack((one, other), 1)
 
 
 def zeros(shape: tuple[int, ...], like: Array) -> Array:
@@ -288,9 +289,8 @@ def check_magnitude(X: Array, name: str) -> Array:
     largest = float(max(np.fmax.reduce(known, axis=None, initial=0), -np.fmin.reduce(known, axis=None, initial=0)))
     if largest > limit:
         raise ValueError(
-            f"{name} computes squared distances, which overflow for values as large as {largest:.3g} in {X.dtype}; the "
-            f"largest allowed value is {limit:.3g}. Scale the features first, for example with "
-            "sklearn.preprocessing.MaxAbsScaler."
+            f"{name} computes squared distances, which overflow for values as large as {largest:.3g} in {X.dtype}; "
+            f"{limit:.3g} is allowed. Scale the features first, as with sklearn.preprocessing.MaxAbsScaler."
         )
     return X
 

@@ -22,6 +22,7 @@ SUBSET, PER_CENTRE = 2500, 50  # of its samples, and at least for each centre, i
 #: is equal to it: rounding never decides.
 SETTLED = 0.0199
 CANCELLED = 1e-12  # squared length of a mean of rows of length one, below which it has no direction
+SPREAD = 0.1  # of several prototypes around the mean of their class, in deviations of the features
 SHRINKAGE = 0.1  # of the covariance within the classes towards a multiple of the identity
 
 STARTS = ("means", "kmeans", "samples", "random")
@@ -119,7 +120,7 @@ def _start_class(
     if init == "random":
         return random_state.uniform(*rows.column_range(every), (wanted, own.n_features)), wanted
     moments = FeatureMoments.of(own)
-    spread = 0.1 * np.sqrt(moments.variances()) * random_state.standard_normal((wanted, own.n_features))
+    spread = SPREAD * np.sqrt(moments.variances()) * random_state.standard_normal((wanted, own.n_features))
     return (moments.mean + spread if wanted > 1 else _inside(moments.mean[None], own.X)), wanted
 
 
@@ -253,13 +254,9 @@ def discriminant_directions(samples: ArraySamples, rank: int) -> np.ndarray:
     inside = _directions(images, min(rank, len(axes)), n) @ axes
     if rank <= len(axes):  # all of them lie where samples differ
         return inside
-    return np.concatenate((inside, np.linalg.norm(inside, axis=1).min() * _orthogonal(axes, rank - len(axes))))
-
-
-def _orthogonal(axes: np.ndarray, count: int) -> np.ndarray:
-    """Further orthonormal rows: those of the identity, less their parts along the given ones."""
-    length, n = axes.shape
-    return np.linalg.qr(np.concatenate((axes, np.eye(count, n))).T)[0].T[length:]
+    # then rows of the identity, less their parts along the others
+    further = np.linalg.qr(np.concatenate((axes, np.eye(rank - len(axes), n))).T)[0].T[len(axes) :]
+    return np.concatenate((inside, np.linalg.norm(inside, axis=1).min() * further))
 
 
 def _directions(samples: ArraySamples, rank: int, n_features: int) -> np.ndarray:

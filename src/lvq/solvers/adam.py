@@ -19,8 +19,8 @@ from lvq.typing import Array
 FEATURES = 16
 DECAYS = (0.9, 0.999)  # of the running means of the gradient and of its square, as in Kingma and Ba
 EPSILON = 1e-8
-FIRST_SAMPLES = 400_000  # before L-BFGS: samples of all epochs, which are 10 to 20
-FIRST_RATE, FIRST_BATCHES = 0.02, 64  # and their first rate, and the number of batches of an epoch, at least
+FIRST_SAMPLES, FIRST_EPOCHS = 400_000, (10, 20)  # before L-BFGS: samples of all epochs, and limits of their number,
+FIRST_RATE, FIRST_BATCHES, FIRST_SIZES = 0.02, 64, (64, 512)  # their first rate, batches of an epoch, and their sizes
 GPU_BATCHES, GPU_EPOCHS = 16, 20  # of tensors: on a GPU a step takes a millisecond up to some 10,000 samples
 
 
@@ -101,8 +101,8 @@ def first_epochs(
     The order of the samples is the same in every call, so the result is a function of the data.
     """
     if not is_tensor(samples.X):
-        batch = min(max(samples.n_samples // FIRST_BATCHES, 64), 512)
-        epochs = min(max(FIRST_SAMPLES // samples.n_samples, 10), 20)
+        batch = int(np.clip(samples.n_samples // FIRST_BATCHES, *FIRST_SIZES))
+        epochs = int(np.clip(FIRST_SAMPLES // samples.n_samples, *FIRST_EPOCHS))
     else:
         batch, epochs = -(-samples.n_samples // GPU_BATCHES), GPU_EPOCHS
     settings = Adam(learning_rate=FIRST_RATE, batch_size=batch)

@@ -24,6 +24,7 @@ from lvq.typing import Argument, Array
 
 SCHEDULES = ("constant", "linear", "inverse")
 STREAM = 0.1  # fraction of the learning rate from which a linear schedule starts, for models with a cost in a stream
+WIDTHS = (1e-3, 1e3)  # times the start, between which a learned width stays
 FILLED_BYTES = 2**20  # of sparse rows that are dense at a time, where a step changes every feature
 
 # the integers by which the loops know the parts
@@ -156,7 +157,7 @@ def _rule(objective: Objective, start: Params, X: Array, max_iter: int, settings
     """Every number that the compiled code needs."""
     cost, link, relevance = objective.cost, objective.link, state.relevance
     scaled = settings.step == "scaled" and not isinstance(cost, WinnerRule | WindowRule)
-    slope = getattr(cost, "slope", 0.0)
+    slope = getattr(cost, "slope", 0.0) or 0.0
     radius = sum(float(row_squares(part).max()) for part in (X, start.prototypes))
     return Rule(
         cost=code_of(COSTS, cost, "cost"),
@@ -225,7 +226,7 @@ class Loop:
         self.name = _loop_of(rule, relevance, sparse=is_sparse(rows.X), masked=masked)
         starts = np.searchsorted(labels, np.arange(labels.max() + 2)).astype(np.int64)
         width = float(getattr(objective.link, "width", 1.0) if start.width is None else start.width)
-        widths = np.array([width, 1e-3 * width, 1e3 * width])
+        widths = width * np.array([1.0, *WIDTHS])
         W = start.prototypes.T if self.name == "sparse" else start.prototypes
         self.prototypes = Prototypes(np.array(W, dtype=rows.X.dtype, order="C"), starts, widths, statistics)
         self.metric: tuple[LearnedMetric, ...] = ()
