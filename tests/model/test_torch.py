@@ -65,10 +65,9 @@ def objective_on(relevance, link, cost, dtype, device=None):
     """The objective for NumPy, or for tensors on a device."""
     kernel = Identity() if link == "identity" else KERNELS[link].with_width(WIDTH)
     objective = Objective(relevance.metric(LABELS), kernel, cost, LABELS)
-    example = (
-        np.zeros(1, dtype) if device is None else torch.zeros(1, dtype=tensor(np.zeros(1, dtype)).dtype, device=device)
-    )
-    return objective.beside(Params(LABELS), example)[0]
+    example = np.zeros((1, FEATURES), dtype)
+    samples = ArraySamples(example if device is None else tensor(example, device), LABELS[:1], np.ones(1))
+    return objective.beside(Params(np.zeros((len(LABELS), FEATURES))), samples, 0.0)[0]
 
 
 @pytest.mark.parametrize("device", DEVICES)

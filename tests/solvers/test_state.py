@@ -13,7 +13,6 @@ from lvq.model.relevance import Hebbian, Matrix, Relevance, Weights
 from lvq.model.samples import ArraySamples
 from lvq.solvers import state as module
 from lvq.solvers.state import (
-    StoppingRule,
     TrainingState,
     Units,
     mean_units,

@@ -27,6 +27,7 @@ def on_samples(parts: Parts, training: Training, samples: ArraySamples, classes:
         model = steps.fitted_model(training, parts, classes, None, None)
         rows = nearest_own_samples(model, samples)
         W = dense(samples.X[rows]).astype(training.params.prototypes.dtype, copy=False)
+        W.flags.writeable = False  # no solver may use them up
         placed = replace(training, params=training.params._replace(prototypes=W))
         placed = _with_fitted_metric(parts, placed, samples, len(classes))
         value = steps.objective_value(placed, samples)

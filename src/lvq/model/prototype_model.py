@@ -420,7 +420,14 @@ class PrototypeModel:
 
         With `predicted` the explanation is of these classes, as indices, instead of those that the model predicts.
         """
-        X = self.checked(X)
+        blocks = list(self.blocks(self.checked(X)))
+        ends = np.cumsum([block.shape[0] for block in blocks])[:-1]
+        given = [None] * len(blocks) if predicted is None else np.split(predicted, ends)
+        parts = [self._explained(block, part) for block, part in zip(blocks, given)]
+        return Explanation(*(np.concatenate(columns) for columns in zip(*parts)))
+
+    def _explained(self, X: np.ndarray, predicted: np.ndarray | None) -> Explanation:
+        """The explanation of samples that are held at a time."""
         found, certainty = self.nearest(self.distances(X), predicted)
         by_feature = self.contributions(X, found.rival) - self.contributions(X, found.winner)
         return Explanation(self.classes[self.labels[found.winner]], found.winner, found.rival, certainty, by_feature)

@@ -111,7 +111,8 @@ def train(
     objective : Objective
         Metric, link, cost (with plain numbers) and labels.
     params : Params
-        Where to start; left as it is.
+        Where to start; left as it is, but for prototypes of sparse samples that may be written to: these, which may be
+        large, are used up.
     samples : ArraySamples
         Samples, class indices, and the factors of each sample's step; NaN marks missing values.
     max_iter : int
@@ -227,8 +228,9 @@ class Loop:
         starts = np.searchsorted(labels, np.arange(labels.max() + 2)).astype(np.int64)
         width = float(getattr(objective.link, "width", 1.0) if start.width is None else start.width)
         widths = width * np.array([1.0, *WIDTHS])
-        W = start.prototypes.T if self.name == "sparse" else start.prototypes
-        self.prototypes = Prototypes(np.array(W, dtype=rows.X.dtype, order="C"), starts, widths, statistics)
+        W, dtype = start.prototypes, rows.X.dtype
+        W = np.require(W.T, dtype, "CW") if self.name == "sparse" else np.array(W, dtype=dtype, order="C")
+        self.prototypes = Prototypes(W, starts, widths, statistics)
         self.metric: tuple[LearnedMetric, ...] = ()
         if self.name in ("weights", "matrices"):
             R = np.ones(n_features) if start.relevance is None else start.relevance
