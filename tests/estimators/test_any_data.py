@@ -405,16 +405,3 @@ def test_every_parameter_is_drawn(cls):
     """What is not drawn: output, and what has tests of its own."""
     left_out = {"warm_start", "verbose", "missing", "cost_matrix", "metric"}
     assert set(cls().get_params(deep=False)) - left_out == set(ONLINE[cls])
-
-
-@pytest.mark.filterwarnings("ignore:The number of unique classes is greater than 50%:UserWarning")
-def test_ten_thousand_classes():
-    """One sample of each: with the start at the means every sample is its own prototype."""
-    X, y = (
-        np.stack(np.divmod(np.random.default_rng(0).permutation(10_000), 100), axis=1).astype(float),
-        np.arange(10_000),
-    )
-    model = LVQ1(max_iter=1, random_state=0).fit(X, y)
-    assert model.prototypes_.shape == X.shape
-    assert model.score(X[::50], y[::50]) == 1
-    assert model.predict_proba(X[:20]).shape == (20, 10_000)

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GMLVQ, LVQ1, SNPC, LVQClassifier
+from lvq import GMLVQ, LVQ1, SNPC, LVQClassifier
 from lvq.model.relevance import Matrix
 
 NAMES = ["length", "width", "height", "noise"]
@@ -38,26 +38,7 @@ def test_names_are_kept(frame, data):
     np.testing.assert_array_equal(named.explain(table).contributions, plain.explain(X).contributions)
 
 
-def test_labels_in_a_column(data):
-    X, y = data
-    words = np.array(["ash", "birch", "cedar"])[y]
-    for labels in (pd.Series(words), pd.Series(words, dtype="category"), pl.Series(words)):
-        model = GLVQ(solver="online", max_iter=3, random_state=0).fit(X, labels)
-        assert model.classes_.tolist() == ["ash", "birch", "cedar"]
-        assert model.score(X, labels) > 0.8
-
-
 # -- transform ---------------------------------------------------------------------------------------------------------
-
-
-def test_transform_is_omega_times_x(data):
-    X, y = data
-    model = GMLVQ(solver="online", relevance=Matrix(rank=2), max_iter=5, random_state=0).fit(X, y)
-    image = model.transform(X)
-    assert image.shape == (len(X), 2)
-    np.testing.assert_allclose(image, X @ model.omega_.T)
-    between = np.square(image[:, None] - model.prototypes_ @ model.omega_.T).sum(axis=2)
-    np.testing.assert_allclose(model.model_.distances(X), between, atol=1e-10)
 
 
 @pytest.mark.parametrize(("library", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])

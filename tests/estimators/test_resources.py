@@ -9,10 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from lvq import GLVQ, GMLVQ, LVQ1, LVQClassifier, LVQClassifierCV
-from lvq.estimators import base, training
-from lvq.model.objective import Problem
-from lvq.model.relevance import Matrix
+from lvq import GMLVQ, LVQ1
 
 
 def quiet_fit(model, *arguments):
@@ -34,39 +31,6 @@ def two_threads():
         if product_threads() != 2:
             pytest.skip("this build of BLAS has one thread only")
         yield
-
-
-@pytest.mark.usefixtures("two_threads")
-@pytest.mark.parametrize(
-    "model",
-    [
-        LVQClassifier(max_iter=3),
-        GLVQ(solver="online", n_prototypes=2, max_iter=2),
-        LVQClassifierCV(estimator=LVQClassifier(max_iter=2), cv=2, candidates=[{"relevance": Matrix(ridge=0.01)}]),
-    ],
-    ids=lambda model: f"{type(model).__name__}-{model.get_params().get('solver')}",
-)
-def test_small_problems_use_one_thread(model, monkeypatch):
-    """Spinning threads make products of small matrices many times slower."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(200, 20)), np.arange(200) % 2
-    seen = []
-
-    def watched(function):
-        def call(*arguments, **named):
-            seen.append(product_threads())
-            return function(*arguments, **named)
-
-        return call
-
-    monkeypatch.setattr(Problem, "value_and_gradient", watched(Problem.value_and_gradient))
-    monkeypatch.setattr(base, "start_prototypes", watched(base.start_prototypes))
-    monkeypatch.setattr(training, "spread_of", watched(training.spread_of))
-    monkeypatch.setattr(training.online, "train", watched(training.online.train))
-    quiet_fit(clone(model), X, y)
-    assert len(seen) >= 3
-    assert set(seen) == {1}
-    assert product_threads() == 2  # as before
 
 
 @pytest.mark.usefixtures("two_threads")

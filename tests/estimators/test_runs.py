@@ -128,22 +128,6 @@ def test_warm_start_with_new_equal_parts(data):
     assert model.set_params(**equal).fit(X, y).n_iter_ == 2
 
 
-def test_tolerance_stops_early(default, data):
-    """A cost never falls by a million: patience counts from the first epoch on."""
-    X, y = data
-    default.set_params(solver__tol=1e6, solver__n_iter_no_change=3, max_iter=50).fit(X, y)
-    assert default.n_iter_ == 4
-    assert len(default.objective_history_) == 4
-
-
-def test_a_tolerance_does_not_change_the_steps(online_model, data):
-    """One epoch a call, or many: the same steps."""
-    X, y = data
-    plain = clone(online_model).fit(X, y)
-    watched = online_model.set_params(solver__tol=0.0, solver__n_iter_no_change=10_000).fit(X, y)
-    np.testing.assert_allclose(watched.prototypes_, plain.prototypes_, rtol=1e-9, atol=1e-12)
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("dtype", "unit", "max_iter"), [(np.float64, 1.0, 1), (np.float32, 1e-12, 100)])
 def test_lbfgs_with_nothing_to_learn(dtype, unit, max_iter):

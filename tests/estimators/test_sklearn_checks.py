@@ -127,8 +127,3 @@ def test_tags_and_methods_of_wrong_parameters(cls, wrong):
     assert not hasattr(estimator, "transform")
     assert hasattr(estimator, "partial_fit")
     assert cls.__name__ in estimator._repr_html_()
-
-
-def test_html_view():
-    """The project has no public address, so there is no link to a page of the class."""
-    assert "href=" not in GLVQ()._repr_html_()

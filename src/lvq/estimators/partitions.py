@@ -18,7 +18,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_feature_names, _check_n_features, _check_sample_weight
+from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_non_negative
 
 from lvq.estimators.inputs import (
     check_classes,
@@ -188,7 +189,11 @@ def _checked(
             return ArraySamples(np.zeros((0, estimator.n_features_in_), dtype), np.asarray(y), np.zeros(0, dtype))
         X, y = validated(estimator, X, y, reset=False, missing=False, dense=True, types=[dtype])
         distinct_labels(estimator, y)
-        return ArraySamples(X, y, _check_sample_weight(weight, X, dtype=dtype, ensure_non_negative=True))
+        weight = np.ones(len(X)) if weight is None else weight  # all of them may be 0 here
+        weight = check_array(weight, dtype=dtype, ensure_2d=False, input_name="sample_weight")
+        check_consistent_length(X, weight)
+        check_non_negative(weight, "sample_weight")
+    return ArraySamples(X, y, weight)
 
 
 def _label_counts(block: ArraySamples) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
