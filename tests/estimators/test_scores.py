@@ -83,9 +83,6 @@ def test_exact_ties_go_to_the_first(cls, kernel):
     assert_consistent(model, X)
 
 
-# -- one function of distances -----------------------------------------------------------------------------------------
-
-
 # -- values by hand ----------------------------------------------------------------------------------------------------
 
 
@@ -111,6 +108,3 @@ def test_the_posterior_decides_in_float32():
     predicted = model.predict(near)
     np.testing.assert_array_equal(by_scores(model, near), predicted)
     np.testing.assert_array_equal(model.classes_[model.predict_proba(near).argmax(axis=1)], predicted)
-
-
-# -- explain -----------------------------------------------------------------------------------------------------------

@@ -158,9 +158,6 @@ def test_statistics_stay_with_their_prototypes(late, counts, data):
         np.testing.assert_allclose(after.scatter[now], before.scatter[mine])
 
 
-# -- one at a time -----------------------------------------------------------------------------------------------------
-
-
 # -- refusals ----------------------------------------------------------------------------------------------------------
 
 

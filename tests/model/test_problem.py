@@ -8,7 +8,6 @@ from lvq.model.links import Gaussian
 from lvq.model.objective import Objective, Params, Problem
 from lvq.model.relevance import DataScale, Matrix, Relevance, Scale, Weights
 from lvq.model.samples import ArraySamples
-from lvq.solvers.lbfgs import ravel, unravel
 from tests.model.formulas import differences, distances
 
 LABELS = np.array([0, 0, 1, 1, 2])
@@ -72,26 +71,3 @@ def test_gradient_by_the_free_parameters(rule, cost):
         assert np.shape(ours) == np.shape(at)
         scale = max(np.abs(expected).max(), 1e-3)
         np.testing.assert_allclose(ours, expected, rtol=0, atol=2e-6 * scale, err_msg=name)
-
-
-# -- parameters as one vector -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["arrays", "tensors"])
-@pytest.mark.parametrize(("relevance", "width"), [(None, None), ((4,), np.asarray(0.5)), ((3, 2, 4), None)])
-def test_ravel_and_unravel(relevance, width, kind):
-    rng = np.random.default_rng(0)
-    place = np.asarray if kind == "arrays" else pytest.importorskip("torch").as_tensor
-    params = Params(
-        place(rng.normal(size=(5, 4)).astype(np.float32)),
-        None if relevance is None else place(rng.normal(size=relevance).astype(np.float32)),
-        width,
-    )
-    vector = ravel(params)
-    assert vector.dtype == np.float64
-    back = unravel(vector, params)
-    for ours, theirs in zip(back, params):
-        assert type(ours) is type(theirs)
-        if ours is not None:
-            np.testing.assert_array_equal(np.asarray(ours), np.asarray(theirs))
-    assert back.prototypes.dtype == params.prototypes.dtype

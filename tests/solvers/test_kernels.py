@@ -303,25 +303,6 @@ def test_every_model_with_every_kernel_update_by_update(cost, relevance, link_na
         compare_update_by_update(cost, relevance, link_name, seed=1, rows=rows)
 
 
-@pytest.mark.parametrize("schedule", ["linear", "inverse"])
-@pytest.mark.parametrize(
-    ("cost", "relevance"), [("olvq1", "plain"), ("lvq1", "hebbian"), ("glvq time", "plain"), ("rslvq", "matrix")]
-)
-def test_schedules(cost, relevance, schedule):
-    """All rates follow the schedule, except OLVQ1's own rates."""
-    part, cost_spec, settings = ALL_COSTS[cost]
-    learned = 1.7 if cost not in RULES else None
-    problem = Problem(0, ALL_RELEVANCES[relevance][0])
-    link, link_spec = LINKS["gaussian"]
-    link = link.with_width(1.7)
-    horizon = 13 * 3 if schedule == "linear" else 13
-    spec = cost_spec | ALL_RELEVANCES[relevance][1] | link_spec | {"schedule": schedule, "horizon": horizon}
-    rate = problem.rate if learned else 0.0
-    *_, state = problem.slow(spec, 1.7, n_epochs=3, width_rate=rate)
-    result = problem.compiled(part, link, settings, width=learned, max_iter=3, schedule=schedule)
-    assert_close(result, state, schedule)
-
-
 @pytest.mark.parametrize(
     ("cost", "relevance"),
     [("glvq", "weights per class"), ("glvq", "hebbian"), ("rslvq", "fc2"), ("logm alpha", "matrix rank 2")],

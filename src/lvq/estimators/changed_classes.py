@@ -53,8 +53,11 @@ def with_class(
     training = with_prototypes(replace(before, labels=old), parts, W, labels, own, kept, len(classes))
     if isinstance(parts.cost, WinnerRule | WindowRule) or getattr(parts.cost, "slope", 0) == "time":
         return training, classes
-    others = None if X_old is None or y_old is None else _samples(estimator, X_old, y_old, classes)
-    rivals = _stand_ins(before, old, new.n_samples) if others is None else others
+    if X_old is None or y_old is None:  # each class counts as much as the new samples
+        places = before.params.prototypes if before.state.starts is None else before.state.starts
+        rivals = ArraySamples(places, old, new.n_samples / np.bincount(old)[old])
+    else:
+        rivals = _samples(estimator, X_old, y_old, classes)
     return _trained(training, place, new, rivals, parts.unit_length), classes
 
 
@@ -102,13 +105,6 @@ def _samples(estimator: "BaseLVQ", X: Argument, y: Argument, classes: np.ndarray
     y = np.asarray(y)
     y = np.repeat(y, X.shape[0] if hasattr(X, "shape") else len(X)) if len(y) == 1 else y
     return filled(samples_of_classes(estimator, X, y, None, classes, None))
-
-
-def _stand_ins(before: Training, labels: np.ndarray, count: int) -> ArraySamples:
-    """Where the old prototypes started, or are; each class counts as much as the new samples."""
-    starts = before.state.starts
-    places = before.params.prototypes if starts is None else starts
-    return ArraySamples(places, labels, count / np.bincount(labels)[labels])
 
 
 # -- metrics of prototypes ---------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from lvq.estimators.tensors import floating, is_valid, on_device, stand_in
+from lvq.estimators.tensors import floating, is_valid, on_device
 from lvq.model import rows
 from lvq.model.samples import ArraySamples, with_values
 from lvq.typing import Argument, Array, ClassWeight, Delayed, MatrixLike
@@ -166,7 +166,8 @@ def training_samples(
         tensor = False  # the check as an array raises the error
     missing = getattr(estimator, "missing", "raise") == "ignore"
     types = FLOATS if device is None or rows.has_float64(device) else [np.float32]
-    array = stand_in(X) if tensor else rows.as_numpy(X)
+    # scikit-learn checks the shape of a tensor by that of an array of one number in memory
+    array = np.broadcast_to(np.zeros(1, rows.numpy_type(X)), tuple(X.shape)) if tensor else rows.as_numpy(X)
     dense, settings = device is not None, {"assume_finite": True} if tensor else {}  # `is_valid` has looked
     with config_context(**settings):
         given, labels = validated(

@@ -29,26 +29,26 @@ def on_samples(parts: Parts, training: Training, samples: ArraySamples, classes:
         W = dense(samples.X[rows]).astype(training.params.prototypes.dtype, copy=False)
         W.flags.writeable = False  # no solver may use them up
         placed = replace(training, params=training.params._replace(prototypes=W))
-        placed = _with_fitted_metric(parts, placed, samples, len(classes))
+        placed = _with_fitted_metric(parts, placed, samples)
         value = steps.objective_value(placed, samples)
         if not value < lowest:
             break
         best, lowest = placed, value
-        training, _ = steps.run(parts, _restarted(parts, placed, samples, len(classes)), samples, silent)
+        training, _ = steps.run(parts, _restarted(parts, placed, samples), samples, silent)
     return best
 
 
-def _with_fitted_metric(parts: Parts, training: Training, samples: ArraySamples, n_classes: int) -> Training:
+def _with_fitted_metric(parts: Parts, training: Training, samples: ArraySamples) -> Training:
     """The metric trained while the prototypes stay where they are, to the bit."""
     if training.params.relevance is None and not parts.learns_width:
         return training
     fixed = replace(parts, fixed_prototypes=True)
-    found, _ = steps.run(fixed, _restarted(parts, training, samples, n_classes), samples, silent)
+    found, _ = steps.run(fixed, _restarted(parts, training, samples), samples, silent)
     return replace(found, params=found.params._replace(prototypes=training.params.prototypes))
 
 
-def _restarted(parts: Parts, training: Training, samples: ArraySamples, n_classes: int) -> Training:
-    return steps.restarted(parts, training, samples.n_samples, n_classes, training.state.random_state)
+def _restarted(parts: Parts, training: Training, samples: ArraySamples) -> Training:
+    return steps.restarted(parts, training, samples.n_samples, training.state.random_state)
 
 
 def nearest_own_samples(model: PrototypeModel, samples: ArraySamples) -> np.ndarray:

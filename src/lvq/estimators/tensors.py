@@ -51,8 +51,3 @@ def is_valid(X: Array, smallest_range: float = 0.0) -> bool:
     limit, spread = largest_value(numpy_type(X), X.shape[1]), float((high - low).max())
     inside = -limit <= float(low.min()) and float(high.max()) <= limit  # both are NaN where a value is
     return inside and not 0 < spread < smallest_range
-
-
-def stand_in(X: Array) -> np.ndarray:
-    """An array of the shape and type of a tensor, of one number in memory: scikit-learn checks its shape."""
-    return np.broadcast_to(np.zeros((1, 1), dtype=numpy_type(X)), tuple(X.shape))

@@ -103,13 +103,11 @@ def _means_of_classes(parts: Parts, samples: ArraySamples, prototypes: np.ndarra
     return prototypes if means and not (samples.in_memory and is_sparse(samples.X)) else None
 
 
-def restarted(
-    parts: Parts, training: Training, n_samples: int, n_classes: int, random_state: np.random.RandomState
-) -> Training:
+def restarted(parts: Parts, training: Training, n_samples: int, random_state: np.random.RandomState) -> Training:
     """A warm start: the parameters of the last fit, with new statistics."""
     rule, before = parts.relevance, training.state
     shape, rate = training.params.prototypes.shape, parts.online.learning_rate
-    statistics = new_statistics(rule, parts.cost, shape, n_classes, rate)
+    statistics = new_statistics(rule, parts.cost, shape, len(before.statistics.seen), rate)
     units = before.units._replace(scale=before.units.scale._replace(n_samples=n_samples))
     known = before.variances, before.moments, before.starts
     state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, *known)

@@ -41,7 +41,7 @@ def class_scores(link: Link, distances: np.ndarray, xi: float | None) -> np.ndar
     xi (d_other - d_k) for a cost with a steepness xi, else (d_other - d_k)/(d_other + d_k) in [-1, 1].
     """
     linked = _linked(link, distances)
-    nearest, second = _two_smallest(linked)
+    nearest, second = linked.argmin(axis=1), np.partition(linked, 1, axis=1)[:, 1]
     others = np.where(np.arange(linked.shape[1]) == nearest[:, None], second[:, None], linked.min(axis=1)[:, None])
     known = np.isfinite(linked)
     gap = others - np.where(known, linked, 0)
@@ -93,13 +93,6 @@ def _behind(link: Link, distances: np.ndarray) -> np.ndarray:
     """How much larger the linked distance of each class is than the smallest one."""
     linked = _linked(link, distances)
     return (linked - linked.min(axis=1, keepdims=True)).astype(np.float64)
-
-
-def _two_smallest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    nearest = values.argmin(axis=1)
-    rest = values.copy()
-    rest[np.arange(len(values)), nearest] = np.inf
-    return nearest, rest.min(axis=1)
 
 
 def make_largest(scores: np.ndarray, predicted: np.ndarray) -> np.ndarray:

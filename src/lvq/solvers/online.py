@@ -229,7 +229,7 @@ class Loop:
         width = float(getattr(objective.link, "width", 1.0) if start.width is None else start.width)
         widths = width * np.array([1.0, *WIDTHS])
         W, dtype = start.prototypes, rows.X.dtype
-        W = np.require(W.T, dtype, "CW") if self.name == "sparse" else np.array(W, dtype=dtype, order="C")
+        W = np.require(W.T, dtype, ["C", "W"]) if self.name == "sparse" else np.array(W, dtype=dtype, order="C")
         self.prototypes = Prototypes(W, starts, widths, statistics)
         self.metric: tuple[LearnedMetric, ...] = ()
         if self.name in ("weights", "matrices"):

@@ -63,8 +63,7 @@ def spread_of(metric: Metric, params: Params, samples: ArraySamples, link: Link 
     rows = some.block_rows(len(params.prototypes))
     by_metric, by_link, total = some.reduce(partial(_spread, metric, params, link), rows).tolist()
     step, linked = by_metric / total, by_link / total
-    W, R = params[:2]
-    apart = PART_APART * mean_apart(metric, W, R)
+    apart = PART_APART * mean_apart(metric, *params[:2])
     if step > COINCIDE * apart and linked > 0:
         return Units(step, linked, total)
     step = apart if apart > 0 else 1.0
