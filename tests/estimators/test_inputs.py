@@ -44,9 +44,9 @@ def test_values_whose_squares_underflow(cls, dtype, scale, data):
 
 def test_one_class(data):
     X, y = data
-    with pytest.raises(ValueError, match=r"GLVQ needs samples of at least two classes .* got \['oak'\]"):
+    with pytest.raises(ValueError, match=r"GLVQ needs samples of at least two classes .* got 1 class: \['oak'\]"):
         GLVQ().fit(X, np.repeat("oak", len(X)))
-    with pytest.raises(ValueError, match=r"two classes with a weight above 0, got \[0\]"):
+    with pytest.raises(ValueError, match=r"two classes with a weight above 0, got 1 class: \[0\]"):
         LVQ1().fit(X, y, sample_weight=(y == 0).astype(float))
 
 

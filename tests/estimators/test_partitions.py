@@ -239,7 +239,7 @@ def test_other_errors(data):
     samples = da.from_array(X, chunks=(60, 5))
     for model, labels, message in (
         (lvq.GLVQ(), y[1:], "one value for each of the 240 samples of X, got 239"),
-        (lvq.GLVQ(), 0 * y, r"at least two classes .* got \[0\]"),
+        (lvq.GLVQ(), 0 * y, r"at least two classes .* got 1 class: \[0\]"),
         (lvq.GLVQ(), X[:, 0], "Unknown label type: continuous"),
         (lvq.GLVQ(), None, "needs X of two dimensions, got 2, and y, got NoneType"),
         (lvq.LVQ1(), y, "LVQ1 takes dask collections with solver='lbfgs' on the processor alone"),

@@ -165,7 +165,7 @@ def test_classes_are_needed_first_and_stay(data):
     X, y = data
     with pytest.raises(ValueError, match=r"classes must be passed on the first call to GLVQ\.partial_fit"):
         GLVQ().partial_fit(X, y)
-    with pytest.raises(ValueError, match=r"needs samples of at least two classes .* got \[0\]"):
+    with pytest.raises(ValueError, match=r"needs samples of at least two classes .* got 1 class: \[0\]"):
         GLVQ().partial_fit(X[y == 0], y[y == 0], classes=[0])
     model = GLVQ().partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y, classes=[2, 1, 0])
     with pytest.raises(ValueError, match=r"classes=\[0, 1\] is not the same as on the first call"):

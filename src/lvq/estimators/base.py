@@ -95,7 +95,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
             shaped, parts, temperature = self._settled(parts, samples, classes, groups, warm)
             if warm:
                 check_unchanged(self, parts, classes, stream=False)
-                before = steps.restarted(parts, self._training(), samples.n_samples, random_state)
+                before = steps.restarted(parts, self._training(), samples, random_state)
                 training = with_moments(before, samples)
             else:
                 training = shaped._begin(parts, samples, classes, random_state)

@@ -255,8 +255,10 @@ def distinct_labels(estimator: BaseEstimator, y: Array) -> tuple[np.ndarray, Arr
 def check_classes(estimator: BaseEstimator, classes: np.ndarray) -> None:
     """Raise ValueError for fewer than two classes."""
     if len(classes) < 2:
-        name, found = type(estimator).__name__, classes.tolist()
-        raise ValueError(f"{name} needs samples of at least two classes with a weight above 0, got {found}.")
+        raise ValueError(
+            f"{type(estimator).__name__} needs samples of at least two classes with a weight above 0, got "
+            f"{len(classes)} class: {classes.tolist()}."
+        )
 
 
 def sample_weights(

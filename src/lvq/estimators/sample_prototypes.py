@@ -34,7 +34,8 @@ def on_samples(parts: Parts, training: Training, samples: ArraySamples, classes:
         if not value < lowest:
             break
         best, lowest = placed, value
-        training, _ = steps.run(parts, _restarted(parts, placed, samples), samples, silent)
+        start = steps.restarted(parts, placed, samples, placed.state.random_state)
+        training, _ = steps.run(parts, start, samples, silent)
     return best
 
 
@@ -43,12 +44,9 @@ def _with_fitted_metric(parts: Parts, training: Training, samples: ArraySamples)
     if training.params.relevance is None and not parts.learns_width:
         return training
     fixed = replace(parts, fixed_prototypes=True)
-    found, _ = steps.run(fixed, _restarted(parts, training, samples), samples, silent)
+    start = steps.restarted(parts, training, samples, training.state.random_state)
+    found, _ = steps.run(fixed, start, samples, silent)
     return replace(found, params=found.params._replace(prototypes=training.params.prototypes))
-
-
-def _restarted(parts: Parts, training: Training, samples: ArraySamples) -> Training:
-    return steps.restarted(parts, training, samples.n_samples, training.state.random_state)
 
 
 def nearest_own_samples(model: PrototypeModel, samples: ArraySamples) -> np.ndarray:

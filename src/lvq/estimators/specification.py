@@ -333,8 +333,8 @@ def _check_groups(relevance: Structured, groups: list[Hashable], n_features: int
         )
     if isinstance(relevance, Matrix) and relevance.sparsity == 0 and len(set(used)) < len(used):
         raise ValueError(
-            f"feature_groups of {name} must differ in all features that are used, as a matrix gives no equal weights "
-            "and groups count in 'sparsity' alone. Set sparsity, or use relevance='gradient' or 'local_diagonal'."
+            f"feature_groups of {name} must have different labels for all features in use, as a matrix gives no equal "
+            "weights and groups count in 'sparsity' alone. Set sparsity, or relevance='gradient' or 'local_diagonal'."
         )
     if getattr(relevance, "log_determinant", 0) > 0 and len(used) < len(groups):
         raise ValueError(

@@ -39,12 +39,13 @@ def next_batch(
     if not first and classes is None:
         _add_unseen(estimator, X, y)
     known = _known_classes(estimator, classes, first)
+    if not first:
+        check_unchanged(estimator, parts, known, stream=True)
     samples = samples_of_classes(estimator, X, y, sample_weight, known, estimator.class_weight)
     if first:
         check_for_samples(estimator, parts, samples, len(known))
         random_state = check_random_state(estimator.random_state)
         return estimator._begin(parts, samples, known, random_state, stream=True), samples, known
-    check_unchanged(estimator, parts, known, stream=True)
     before = estimator._training()
     training = with_moments(replace(before, state=replace(before.state, cost=parts.cost)), samples)
     training = _with_new_classes(estimator, parts, training, samples, known)

@@ -17,7 +17,7 @@ from lvq.model.metrics import Metric
 from lvq.model.objective import Objective, Params, Problem, sample_space
 from lvq.model.observed import Observed
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.relevance import DataScale, Matrix, Structured
+from lvq.model.relevance import DataScale
 from lvq.model.rows import as_numpy, has_missing, is_sparse, like, unit_rows
 from lvq.model.samples import ArraySamples, FeatureMoments, filled, typical_variance
 from lvq.model.scores import DecisionRule
@@ -103,12 +103,12 @@ def _means_of_classes(parts: Parts, samples: ArraySamples, prototypes: np.ndarra
     return prototypes if means and not (samples.in_memory and is_sparse(samples.X)) else None
 
 
-def restarted(parts: Parts, training: Training, n_samples: int, random_state: np.random.RandomState) -> Training:
+def restarted(parts: Parts, training: Training, samples: ArraySamples, random_state: np.random.RandomState) -> Training:
     """A warm start: the parameters of the last fit, with new statistics."""
     rule, before = parts.relevance, training.state
     shape, rate = training.params.prototypes.shape, parts.online.learning_rate
     statistics = new_statistics(rule, parts.cost, shape, len(before.statistics.seen), rate)
-    units = before.units._replace(scale=before.units.scale._replace(n_samples=n_samples))
+    units = before.units._replace(scale=before.units.scale._replace(n_samples=samples.n_samples))
     known = before.variances, before.moments, before.starts
     state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, *known)
     return replace(training, state=state)
@@ -124,8 +124,8 @@ def run(parts: Parts, training: Training, samples: ArraySamples, report: Report)
     if unneeded or parts.max_iter == 0:
         return training, Result(training.params, 0, [], converged=True)
     # Adam scales every coordinate, and a structure and shrinkage to the identity are of the features
-    of_features = isinstance(rule, Structured) and rule.has_structure
-    of_features = of_features or (isinstance(rule, Matrix) and rule.shrinkage > 0)
+    of_features = any(getattr(rule, name, 0) for name in ("sparsity", "smoothness", "shrinkage"))
+    of_features = of_features or getattr(rule, "feature_groups", None) is not None
     outside = isinstance(parts.solver, Adam) or of_features or parts.unit_length
     space = None if outside else sample_space(samples, rule.metric(training.labels))
     params = None if space is None else space.inside(training.params)

@@ -120,7 +120,7 @@ class DistanceGradient(NamedTuple):
     """dE/dD, as a matrix (N, M), or as (N, k) values at the (N, k) prototypes of `touched` where all others are zero.
 
     Margin costs touch two prototypes a row: with `touched` the pullback is a scatter of 2N rows, not a second N x M
-    product.
+    product. Tensors are scattered by the GPU kernels, and where there are none by such a product.
     """
 
     value: Array

@@ -239,7 +239,11 @@ def shifted(X: Array, centre: Array) -> Array:
 def column_range(X: Array) -> tuple[np.ndarray, np.ndarray]:
     """Smallest and largest value of each column."""
     if is_sparse(X):
-        return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
+        counts = np.bincount(X.indices, minlength=X.shape[1])
+        low, high = (np.where(counts == X.shape[0], end, 0).astype(X.dtype) for end in (np.inf, -np.inf))
+        np.minimum.at(low, X.indices, X.data)  # X.min(axis=0) would copy the samples
+        np.maximum.at(high, X.indices, X.data)
+        return low, high
     xp = namespace(X)
     return as_numpy(xp.amin(X, 0)), as_numpy(xp.amax(X, 0))
 
