@@ -273,8 +273,7 @@ def sample_weights(
     with np.errstate(over="ignore"):
         if not np.isfinite(weight.sum()):
             raise ValueError(
-                f"The sum of the weights, those of the classes included, overflows in {X.dtype}; divide all of them by "
-                "the largest."
+                f"The sum of the weights, classes included, overflows in {X.dtype}; divide all of them by the largest."
             )
     return weight
 
@@ -359,9 +358,8 @@ def _remedy(estimator: BaseEstimator, message: str, X: MatrixLike) -> str | None
     name = type(estimator).__name__
     if message.startswith("could not convert string"):
         return (
-            f"{name} needs X of numbers, got text: {message}. Encode categories as numbers, for example by "
-            "sklearn.preprocessing.OneHotEncoder in a ColumnTransformer; `lvq fit TABLE` does so itself. Encode texts "
-            "by sklearn.feature_extraction.text.TfidfVectorizer."
+            f"{name} needs X of numbers, got text: {message}. Encode categories, for example by OneHotEncoder in a "
+            "ColumnTransformer, as `lvq fit TABLE` does itself, and texts by TfidfVectorizer, all of scikit-learn."
         )
     if message.endswith("not 'NAType'"):
         return (

@@ -26,12 +26,7 @@ if TYPE_CHECKING:
 
 
 def next_batch(
-    estimator: "BaseLVQ",
-    parts: Parts,
-    X: ArrayLike,
-    y: ArrayLike,
-    classes: ArrayLike | None,
-    sample_weight: ArrayLike | None,
+    estimator: "BaseLVQ", parts: Parts, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, weight: ArrayLike | None
 ) -> tuple[Training, ArraySamples, np.ndarray]:
     """The model before a batch of a stream, the samples of the batch, and all classes."""
     first = not hasattr(estimator, "model_")
@@ -41,7 +36,7 @@ def next_batch(
     known = _known_classes(estimator, classes, first)
     if not first:
         check_unchanged(estimator, parts, known, stream=True)
-    samples = samples_of_classes(estimator, X, y, sample_weight, known, estimator.class_weight)
+    samples = samples_of_classes(estimator, X, y, weight, known, estimator.class_weight)
     if first:
         check_for_samples(estimator, parts, samples, len(known))
         random_state = check_random_state(estimator.random_state)

@@ -276,9 +276,8 @@ def require_dense(Z: object, purpose: str) -> None:
     """Raise TypeError for sparse rows, for what needs dense ones."""
     if is_sparse(Z):
         raise TypeError(
-            f"{purpose} needs dense samples, but those that reach the model are sparse, of shape {Z.shape}. Take a few "
-            "rows, make them dense with .toarray(), and call it with them; after steps whose output is sparse, with "
-            "that output and the last step alone."
+            f"{purpose} needs dense samples, but those that reach the model are sparse, of shape {Z.shape}. Give a few "
+            "rows, made dense with .toarray(); after steps with sparse output, that output to the last step alone."
         )
 
 
