@@ -83,17 +83,6 @@ def test_sparse_data_beside_other_options():
         model.fit(X, y)
 
 
-def test_other_classes_in_a_warm_start(data):
-    X, y = data
-    model = GLVQ(warm_start=True, solver="online", max_iter=2).fit(X, y)
-    with pytest.raises(
-        ValueError, match=r"warm_start=True of GLVQ needs the classes of the first fit, \[0, 1, 2\]; got"
-    ):
-        model.fit(X[y < 2], y[y < 2])
-    with pytest.raises(ValueError, match="X has 3 features"):
-        model.fit(X[:, :3], y)
-
-
 # -- what to do --------------------------------------------------------------------------------------------------------
 
 SAMPLES, Y = np.array([[0.0, 1.0], [1.0, 0.0], [3.0, 2.0], [4.0, 3.0]]), np.array([0, 0, 1, 1])

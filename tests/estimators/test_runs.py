@@ -8,8 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from lvq import GLVQ, LOGM, LVQ1, LVQClassifier
-from lvq.model.links import Gaussian, RationalQuadratic
-from lvq.model.relevance import Matrix
+from lvq.model.links import RationalQuadratic
 from lvq.solvers.online import Online
 
 LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "objective_history_")
@@ -73,31 +72,6 @@ def test_warm_start_takes_new_weights_of_parts(data):
     before = model.prototypes_.copy()
     model.set_params(solver=Online(learning_rate=0.0), xi=7.0).fit(X, y)
     np.testing.assert_allclose(model.prototypes_, before, rtol=1e-12)
-
-
-CHANGES = [
-    *[{"n_prototypes": 3}, {"init": "random"}, {"init": np.zeros((6, 4))}, {"kernel": None}, {"kernel": "cauchy"}],
-    *[
-        {"kernel": Gaussian(width=3.0)},
-        {"relevance": None},
-        {"relevance": "local_matrix"},
-        {"relevance": Matrix(rank=2)},
-    ],
-]
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("change", CHANGES, ids=str)
-def test_warm_start_refuses_changed_parts(change, data):
-    """They would be ignored without a message: the model continues from the prototypes that it has."""
-    X, y = data
-    model = GLVQ(solver="online", warm_start=True, max_iter=2, n_prototypes=2, kernel="gaussian", relevance="matrix")
-    model.set_params(random_state=0).fit(X, y)
-    before = model.prototypes_
-    with pytest.raises(ValueError, match=rf"warm_start=True of GLVQ continues the model .*'{next(iter(change))}' has"):
-        model.set_params(**change).fit(X, y)
-    assert model.prototypes_ is before
-    model.set_params(warm_start=False).fit(X, y)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

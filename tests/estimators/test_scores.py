@@ -1,16 +1,9 @@
 """Labels, scores, probabilities and explanations agree, because all are functions of the same distances."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from lvq import GLVQ, LOGM, LVQ1, RSLVQ, SNPC
-from lvq.model.links import KERNELS
-from lvq.solvers.online import Online, is_compiled
-
-COMPILED_KERNELS = {name: kernel for name, kernel in KERNELS.items() if is_compiled(kernel)}  # any solver has these
-STILL = {"solver": Online(learning_rate=0.0), "max_iter": 1}  # prototypes stay at their start
+from lvq import SNPC
 
 
 def by_scores(model, X):
@@ -68,19 +61,6 @@ def test_consistent_while_classes_are_missing(model, data, first):
         assert (model.predict_proba(X)[:, missing] == 0).all()
     scores = model.decision_function(X)
     assert (scores[:, missing] <= scores[:, first].min(axis=1, keepdims=True)).all()
-
-
-@pytest.mark.thin(3)
-@pytest.mark.parametrize("cls", [GLVQ, LOGM, RSLVQ, LVQ1])
-@pytest.mark.parametrize("kernel", [None, *COMPILED_KERNELS])
-def test_exact_ties_go_to_the_first(cls, kernel):
-    """A sample halfway between two prototypes, and one far away on the same line."""
-    kernel = kernel and replace(COMPILED_KERNELS[kernel], width=1.0)
-    model = cls(init=[[-1.0, 0.0], [1.0, 0.0], [0.0, 40.0]], kernel=kernel, **STILL)
-    model.fit([[-1.0, 0.0], [1.0, 0.0], [0.0, 40.0]], ["a", "b", "c"])
-    X = np.array([[0.0, 0.0], [0.0, -1e3], [0.0, -1e6]])
-    assert model.predict(X).tolist() == ["a", "a", "a"]
-    assert_consistent(model, X)
 
 
 # -- values by hand ----------------------------------------------------------------------------------------------------

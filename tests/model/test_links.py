@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from lvq.model.costs import COSTS, LOGMCost, WindowRule, WinnerRule
+from lvq.model.costs import LOGMCost
 from lvq.model.links import KERNELS, Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
-from lvq.model.relevance import RELEVANCES, Matrix, Relevance, Scale
-from lvq.solvers.adam import Adam
-from lvq.solvers.lbfgs import LBFGS
+from lvq.model.relevance import Matrix, Scale
 from lvq.solvers.online import Online
 
 FORMULAS = {  # of the kernels themselves, for those whose induced distance is written in another form
@@ -69,11 +67,6 @@ def test_links_increase_from_zero_and_float32_stays_float32(link):
 
 
 # -- parameters of parts ----------------------------------------------------------------------------------------------
-
-PARTS = [
-    *COSTS.values(), *KERNELS.values(), *RELEVANCES.values(), WinnerRule(), WindowRule(), Identity(), Relevance(),
-    LBFGS(), Adam(), Online(),
-]  # fmt: skip
 
 
 def test_parameters_are_set_by_name():
