@@ -84,7 +84,10 @@ class LocalMahalanobis(LocalMetric):
 
 
 class LocallyProjected(Prepared):
-    """Prototypes with matrices of their own. Samples are projected by all matrices in one product, (N, K, m)."""
+    """Prototypes with matrices of their own.
+
+    Samples are projected by all matrices in one product, (N, K, m); distances are sums over differences, (N, M, m).
+    """
 
     def __init__(self, metric: LocalMahalanobis, W: Array, R: Array) -> None:
         self.metric, self.W, self.R = metric, W, R

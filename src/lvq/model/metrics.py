@@ -6,8 +6,8 @@ A metric prepares itself for prototypes W and its parameters R: ``metric.prepare
 - ``pullback(X, cache, by_distance) -> (dW, dR)``, where `by_distance` is dE/dD (see `DistanceGradient`);
 - ``nearest_pair(X, y, labels) -> (NearestPair, cache)``, which `Prepared` derives from the distances.
 
-No N x M x n array is ever made: distances are |z|^2 + |p|^2 - 2 z'p of the projected samples and prototypes, in the
-coordinates that are given. R is None, the relevances lambda (n), a matrix Omega (m, n), or one of these for each group
+In a shared metric no N x M x n array is made: distances are |z|^2 + |p|^2 - 2 z'p of the projected samples and
+prototypes, in the coordinates that are given. R is None, the relevances lambda (n), a matrix Omega (m, n), or one of these for each group
 of prototypes, (K, n) or (K, m, n); the last two are in `local_metrics.py`.
 """
 
