@@ -7,8 +7,8 @@ A metric prepares itself for prototypes W and its parameters R: ``metric.prepare
 - ``nearest_pair(X, y, labels) -> (NearestPair, cache)``, which `Prepared` derives from the distances.
 
 In a shared metric no N x M x n array is made: distances are |z|^2 + |p|^2 - 2 z'p of the projected samples and
-prototypes, in the coordinates that are given. R is None, the relevances lambda (n), a matrix Omega (m, n), or one of these for each group
-of prototypes, (K, n) or (K, m, n); the last two are in `local_metrics.py`.
+prototypes, in the coordinates that are given. R is None, the relevances lambda (n), a matrix Omega (m, n), or one of
+these for each group of prototypes, (K, n) or (K, m, n); the last two are in `local_metrics.py`.
 """
 
 import sys
