@@ -137,15 +137,6 @@ def partial_fit(model, shift=1.0):
     return model.partial_fit(*samples(shift), classes=[0, 1, 2])
 
 
-@pytest.mark.thin(4)
-@points
-@pytest.mark.parametrize("model", FITTED, ids=short_repr)
-def test_interrupted_first_fit(model, count):
-    """It does not count as fitted, and the next fit is a first one."""
-    model = copy(model)
-    assert_every_interrupt_is_undone(model, fit, fit, count)
-
-
 @pytest.mark.thin(3)
 @points
 @pytest.mark.parametrize("model", FITTED, ids=short_repr)
@@ -168,19 +159,6 @@ def test_interrupted_later_batch(model, count):
 
 
 # -- interrupts and errors in known places -----------------------------------------------------------------------------
-
-
-def test_failed_refit_keeps_classes_and_features():
-    """The labels of the failed fit must not name the prototypes of the first one."""
-    X, y = samples(names=("a", "b", "c"))
-    model = quietly(lambda: GMLVQ(relevance=Matrix(rank=2), random_state=0).fit(X, y))
-    before, predicted = copy(model), model.predict(X)
-    wide = np.column_stack([X, X])
-    for inputs, labels in ((X, samples(names=("z", "y", "x"))[1]), (wide, y), (X[y != "c"], y[y != "c"])):
-        with pytest.raises(ValueError, match="'rank' of the matrix of GMLVQ must be at most the number of features"):
-            model.set_params(relevance__rank=9).fit(inputs, labels)
-        assert same(vars(model.set_params(relevance__rank=2)), vars(before))
-        np.testing.assert_array_equal(model.predict(X), predicted)
 
 
 def test_a_random_state_of_the_user_is_not_shared():

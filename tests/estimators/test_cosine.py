@@ -9,8 +9,6 @@ from sklearn.preprocessing import StandardScaler, normalize
 
 import lvq
 from lvq import GLVQ, GMLVQ, LOGM, RSLVQ, RejectClassifier
-from lvq.estimators.find_model import need_model
-from lvq.inspection.columns import columns_of_features
 from lvq.model.costs import LOGMCost, RSLVQCost
 from lvq.model.links import Identity
 from lvq.model.metrics import Euclidean
@@ -138,14 +136,3 @@ def test_onnx_divides_by_the_length(digits):
     bare = LOGM(metric="cosine", max_iter=2).fit(X, y)
     session = runtime.InferenceSession(lvq.onnx.to_onnx(bare).SerializeToString())
     assert session.run(["accepted"], {"X": np.stack((X[0], np.zeros(64)))})[0].tolist() == [True, False]
-
-
-def test_what_needs_a_linear_map_is_refused(digits):
-    X, y = digits
-    model = LOGM(metric="cosine", max_iter=5, random_state=0).fit(X, y)
-    for function in (lvq.certified_radius, lvq.counterfactual):
-        with pytest.raises(ValueError, match="divides each sample by its length"):
-            function(model, X[:2])
-    with pytest.raises(ValueError, match="they are directions"):
-        lvq.inspection.columns.to_original_units(need_model(model, ""), model.prototypes_, "it")
-    assert columns_of_features(need_model(model, "")) is None

@@ -278,22 +278,3 @@ def test_a_learned_width_stays_finite():
     model = GLVQ(kernel=InverseMultiquadric(width="learned"), random_state=0).fit(X, y)
     assert 0 < model.kernel_width_ < np.inf
     assert np.isfinite(model.predict_proba(X)).all()
-
-
-class Steep(SquaredHinge):
-    """A cost of one's own with a steepness, in plain numbers: it has no `scaled`."""
-
-    xi = 0.7
-
-
-def test_a_steepness_without_units(data):
-    """`xi` without `scaled` is used as it is, in scores and probabilities."""
-    X, y = data
-    settings = {"relevance": None, "kernel": None, "n_prototypes": 1, "max_iter": 20, "calibration": None}
-    model = LVQClassifier(cost=Steep(), **settings).fit(X, y)
-    D = model.model_.distances(X)
-    expected = np.exp(-0.7 * (D - D.min(axis=1, keepdims=True)))
-    np.testing.assert_allclose(model.predict_proba(X), expected / expected.sum(axis=1, keepdims=True), rtol=1e-10)
-    others = np.stack([np.delete(D, k, axis=1).min(axis=1) for k in range(3)], axis=1)
-    np.testing.assert_allclose(model.decision_function(X), 0.7 * (others - D), atol=1e-9)
-    assert model.score(X, y) > 0.75

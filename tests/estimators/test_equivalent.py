@@ -15,10 +15,10 @@ from scipy import sparse
 from scipy.stats import ortho_group
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
-from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import scale
 
-from lvq import GLVQ, LVQ1, OLVQ1, RLVQ, LVQClassifier
+from lvq import LVQ1, RLVQ, LVQClassifier
 from lvq.model.relevance import Matrix, Relevance
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
@@ -179,15 +179,6 @@ def test_the_order_of_samples_does_not_change_a_choice(load):
 
 
 # -- other libraries ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", [LVQ1, OLVQ1, GLVQ])
-def test_prototypes_at_the_means_are_the_nearest_centroid(kind):
-    X, y = load_iris(return_X_y=True)
-    solver = Online(learning_rate=1e-300 if kind is OLVQ1 else 0.0)
-    model = kind(init="means", max_iter=1, solver=solver).fit(X, y)
-    new = 3 * np.random.default_rng(0).normal(size=(5000, 4)) + X.mean(axis=0)
-    np.testing.assert_array_equal(model.predict(new), NearestCentroid().fit(X, y).predict(new))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQ1, LVQClassifier
-from lvq.model.relevance import Matrix
-from lvq.solvers.online import Online
+from lvq import GLVQ, LVQ1
 
 LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "objective_history_")
 
@@ -43,22 +41,6 @@ def test_learned_attributes(model, data):
         np.testing.assert_allclose(np.square(model.omega_).sum(axis=(-2, -1)), 1)
         np.testing.assert_allclose(model.lambda_, np.swapaxes(model.omega_, -1, -2) @ model.omega_)
     assert hasattr(model, "kernel_width_") == (model.kernel is not None)
-
-
-@pytest.mark.parametrize(
-    ("model", "shape"),
-    [
-        (GMLVQ(solver="online", relevance=Matrix(rank=2)), (2, 4)),
-        (LGMLVQ(solver="online", n_prototypes=2), (3, 4, 4)),
-        (LGMLVQ(solver="online", n_prototypes=2, relevance=Matrix(local="prototype", rank=1)), (6, 1, 4)),
-        (LVQClassifier(solver="online", relevance="matrix").set_params(relevance__rank=2), (2, 4)),
-    ],
-    ids=str,
-)
-def test_shape_of_the_matrices(model, shape, data):
-    model.set_params(max_iter=2).fit(*data)
-    assert model.omega_.shape == shape
-    assert model.lambda_.shape == (*shape[:-2], 4, 4)
 
 
 @pytest.mark.parametrize(
@@ -105,22 +87,3 @@ def test_one_prototype_a_class_has_no_variance_for_fc1(data):
     X, y = data
     model = LVQ1(relevance="fc1", random_state=0, max_iter=3).fit(X, y)
     np.testing.assert_array_equal(model.relevances_, np.full(4, 0.25))
-
-
-def test_relevances_find_the_informative_features():
-    """Two informative features and twenty of noise; `predict` must use the learned metric."""
-    rng = np.random.default_rng(0)
-    y = np.arange(400) % 2
-    X = rng.normal(size=(400, 22))
-    X[:, :2] += 3 * y[:, None]
-    test = rng.normal(size=(400, 22))
-    test[:, :2] += 3 * y[:, None]
-    for kind in (GRLVQ, GMLVQ):
-        model = kind(solver=Online(relevance_rate=0.1), random_state=0).fit(X, y)
-        weight = model.relevances_ if hasattr(model, "relevances_") else np.diag(model.lambda_)
-        assert weight[:2].sum() > 0.6
-        metric = np.diag(weight) if hasattr(model, "relevances_") else model.lambda_
-        differences = test[:, None] - model.prototypes_
-        nearest = np.einsum("ijk,kl,ijl->ij", differences, metric, differences).argmin(axis=1)
-        np.testing.assert_array_equal(model.predict(test), model.prototype_labels_[nearest])
-        assert model.score(test, y) > 0.95

@@ -7,7 +7,6 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.preprocessing import normalize
 
 from lvq import LVQClassifier
-from lvq.estimators.cross_fit import fold_numbers
 
 pytestmark = pytest.mark.filterwarnings("ignore:The number of unique classes")  # scikit-learn's, of one row a class
 CLASSES, FEATURES = 30, 80
@@ -42,15 +41,3 @@ def test_more_rows_are_about_as_good_as_the_nearest_class_mean(rows):
         assert model.model_.decision.temperature != 1
         gains.append(model.score(new, truth) - NearestCentroid().fit(X, y).score(new, truth))
     assert np.mean(gains) > -0.015
-
-
-def test_copies_of_one_row_are_one_row():
-    X, y = draw(1)
-    one, three = LVQClassifier().fit(X, y), LVQClassifier().fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
-    assert np.allclose(three.predict_proba(X), one.predict_proba(X), rtol=1e-9)
-
-
-@pytest.mark.parametrize(("rows", "folds"), [(1, 0), (2, 2), (3, 3), (4, 4), (9, 5)])
-def test_as_many_folds_as_samples_of_a_class(rows, folds):
-    number = fold_numbers(*draw(rows))
-    assert number.max() + 1 == folds

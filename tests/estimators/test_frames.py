@@ -5,12 +5,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GMLVQ, LVQ1, SNPC, LVQClassifier
-from lvq.model.relevance import Matrix
+from lvq import GMLVQ
 
 NAMES = ["length", "width", "height", "noise"]
 
@@ -36,50 +32,3 @@ def test_names_are_kept(frame, data):
     np.testing.assert_array_equal(named.prototypes_, plain.prototypes_)
     np.testing.assert_array_equal(named.predict_proba(table), plain.predict_proba(X))
     np.testing.assert_array_equal(named.explain(table).contributions, plain.explain(X).contributions)
-
-
-def test_labels_in_a_column(data):
-    X, y = data
-    words = np.array(["ash", "birch", "cedar"])[y]
-    for labels in (pd.Series(words), pd.Series(words, dtype="category"), pl.Series(words)):
-        model = GLVQ(solver="online", max_iter=3, random_state=0).fit(X, labels)
-        assert model.classes_.tolist() == ["ash", "birch", "cedar"]
-        assert model.score(X, labels) > 0.8
-
-
-# -- transform ---------------------------------------------------------------------------------------------------------
-
-
-def test_transform_is_omega_times_x(data):
-    X, y = data
-    model = GMLVQ(solver="online", relevance=Matrix(rank=2), max_iter=5, random_state=0).fit(X, y)
-    image = model.transform(X)
-    assert image.shape == (len(X), 2)
-    np.testing.assert_allclose(image, X @ model.omega_.T)
-    between = np.square(image[:, None] - model.prototypes_ @ model.omega_.T).sum(axis=2)
-    np.testing.assert_allclose(model.model_.distances(X), between, atol=1e-10)
-
-
-@pytest.mark.parametrize(("library", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
-def test_set_output(library, kind, frame, data):
-    X, y = data
-    model = GMLVQ(solver="online", relevance=Matrix(rank=2), max_iter=2, random_state=0).set_output(transform=library)
-    image = model.fit(frame(columns(X)), y).transform(frame(columns(X)))
-    assert isinstance(image, kind)
-    assert list(image.columns) == ["gmlvq0", "gmlvq1"]
-    np.testing.assert_allclose(image.to_numpy(), X @ model.omega_.T)
-    assert isinstance(model.predict(frame(columns(X))), np.ndarray)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("kind", [LVQClassifier, SNPC])
-def test_every_model_with_one_matrix_is_a_transformer(kind, data):
-    """With all of scikit-learn's interface for transformers."""
-    X, y = data
-    model, name = kind(relevance=Matrix(rank=2), max_iter=2), kind.__name__.lower()
-    table = pd.DataFrame(X, columns=NAMES)
-    image = model.set_output(transform="pandas").fit_transform(table, y)
-    assert list(image.columns) == model.get_feature_names_out().tolist() == [f"{name}0", f"{name}1"]
-    np.testing.assert_allclose(image.to_numpy(), X @ model.omega_.T)
-    steps = make_pipeline(StandardScaler(), clone(model), LVQ1(random_state=0)).fit(table, y)
-    assert steps[:-1].get_feature_names_out().tolist() == [f"{name}0", f"{name}1"]

@@ -44,9 +44,9 @@ def test_values_whose_squares_underflow(cls, dtype, scale, data):
 
 def test_one_class(data):
     X, y = data
-    with pytest.raises(ValueError, match="GLVQ needs samples of at least two classes, got 1 class: oak"):
+    with pytest.raises(ValueError, match=r"GLVQ needs samples of at least two classes .* got 1 class: \['oak'\]"):
         GLVQ().fit(X, np.repeat("oak", len(X)))
-    with pytest.raises(ValueError, match=r"got 1 class: 0\. Samples of weight 0 do not count"):
+    with pytest.raises(ValueError, match=r"two classes with a weight above 0, got 1 class: \[0\]"):
         LVQ1().fit(X, y, sample_weight=(y == 0).astype(float))
 
 
@@ -81,17 +81,6 @@ def test_sparse_data_beside_other_options():
     assert not model.__sklearn_tags__().input_tags.sparse
     with pytest.raises(TypeError, match="dense data is required"):
         model.fit(X, y)
-
-
-def test_other_classes_in_a_warm_start(data):
-    X, y = data
-    model = GLVQ(warm_start=True, solver="online", max_iter=2).fit(X, y)
-    with pytest.raises(
-        ValueError, match=r"warm_start=True of GLVQ needs the classes of the first fit, \[0, 1, 2\]; got"
-    ):
-        model.fit(X[y < 2], y[y < 2])
-    with pytest.raises(ValueError, match="X has 3 features"):
-        model.fit(X[:, :3], y)
 
 
 # -- what to do --------------------------------------------------------------------------------------------------------

@@ -7,10 +7,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import check_estimators_nan_inf
 
 import lvq
-from lvq import GLVQ, GMLVQ, LGMLVQ, LVQ1, RSLVQ, SNPC, LVQClassifier, LVQClassifierCV
+from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ, SNPC, LVQClassifier
 from lvq.estimators import classifier
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix
@@ -93,36 +92,6 @@ def test_rows_without_values_are_left_out(gaps):
     model = fitted(LVQClassifier(missing="ignore", random_state=0), X[:-1], y[:-1])
     more = np.vstack((X[:-1], np.full((30, 4), np.nan))), np.append(y[:-1], np.repeat(["a", "b", "c"], 10))
     np.testing.assert_array_equal(fitted(clone(model), *more).prototypes_, model.prototypes_)
-
-
-def test_class_and_feature_without_values(samples):
-    X, y = samples[0].copy(), samples[1]
-    X[y == "a"] = np.nan
-    X[:, 0] = np.nan
-    model = fitted(LVQClassifier(missing="ignore", random_state=0), X, y)
-    assert np.isfinite(model.prototypes_).all()
-    assert model.score(X[y != "a"], y[y != "a"]) > 0.6
-
-
-def test_tag_follows_the_parameter():
-    for model in (GLVQ(), LVQClassifierCV(), LVQClassifierCV(estimator=LVQClassifier()), LVQ1()):
-        assert not model.__sklearn_tags__().input_tags.allow_nan
-        assert model.__sklearn_tags__().input_tags.sparse
-        check_estimators_nan_inf(type(model).__name__, model)
-    for model in (GLVQ(missing="ignore"), LVQClassifierCV(estimator=LVQClassifier(missing="ignore"))):
-        tags = model.__sklearn_tags__().input_tags
-        assert tags.allow_nan
-        assert not tags.sparse  # what is not stored is zero, not missing
-
-
-def test_predictions_depend_on_the_fitted_model_alone(gaps, samples):
-    model = GLVQ(missing="ignore", random_state=0).fit(*gaps)
-    expected = model.predict(gaps[0])
-    np.testing.assert_array_equal(model.set_params(missing="raise").predict(gaps[0]), expected)
-    strict = GLVQ(random_state=0).fit(*samples).set_params(missing="ignore")
-    for call in ("predict", "predict_proba", "explain"):
-        with pytest.raises(ValueError, match="Input X contains NaN"):
-            getattr(strict, call)(gaps[0])
 
 
 @pytest.mark.parametrize("solver", ["lbfgs", "online"])

@@ -6,7 +6,6 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.preprocessing import StandardScaler
 
-import lvq
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ3, MCE, OLVQ1, RSLVQ
 from lvq.estimators.registry import estimator_types
 from lvq.model.links import Gaussian
@@ -53,18 +52,6 @@ def stream(model, X, y, size=30, weight=None):
 def ignoring(model, **parameters):
     """A copy that ignores missing values."""
     return clone(model).set_params(missing="ignore", random_state=0, **parameters)
-
-
-@pytest.mark.parametrize("model", MODELS, ids=str)
-def test_learns_and_predicts(model, gaps):
-    X, y = gaps[0].astype(np.float32), gaps[1]
-    model = ignoring(model, solver="online", solver__learning_rate=0.05)
-    for _ in range(8):
-        stream(model, X, y)
-    assert model.prototypes_.dtype == np.float32
-    assert model.score(X, y) > 0.8
-    assert np.isfinite(model.predict_proba(X)).all()
-    assert not hasattr(model, "objective_value") or np.isfinite(model.objective_value(X, y))
 
 
 @pytest.mark.parametrize("size", [1, 50])
@@ -123,16 +110,6 @@ def test_batches_without_any_value(gaps):
     model.partial_fit(*empty)
     np.testing.assert_allclose(model.prototypes_, before, rtol=1e-12)
     np.testing.assert_allclose(model.model_.variances, np.nanvar(X, axis=0), rtol=1e-12)
-
-
-def test_stored_models_continue(gaps, tmp_path):
-    X, y = gaps
-    model = stream(ignoring(GMLVQ()), X[:90], y[:90])
-    lvq.save(model, tmp_path / "model.lvq")
-    again = lvq.load(tmp_path / "model.lvq")
-    one, other = stream(again, X[90:], y[90:]).model_, stream(model, X[90:], y[90:]).model_
-    for name in ("prototypes", "relevance", "variances"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
 def test_the_parameter_cannot_change_within_a_stream(gaps, samples):

@@ -64,12 +64,6 @@ def test_a_stratified_sample(monkeypatch):
     assert len(samples.sample(17, np.random.RandomState(0)).y) == 17
 
 
-@pytest.mark.parametrize("n_partitions", [1, 3, 8, 65])
-def test_every_partition_is_counted_once(n_partitions):
-    samples, _ = samples_of(n_partitions, rows=5)
-    assert samples.reduce(lambda block: len(block.y), rows=2) == samples.n_samples == 5 * n_partitions
-
-
 def test_moments_and_the_typical_variance_are_those_of_arrays():
     """Within the classes and between their means."""
     samples, whole = samples_of(4, spread=1.0)

@@ -1,6 +1,5 @@
 """Threads and memory: small problems use one thread, and memory does not grow with samples times prototypes."""
 
-import tracemalloc
 import warnings
 
 import numpy as np
@@ -9,10 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from lvq import GLVQ, GMLVQ, LVQ1, LVQClassifier, LVQClassifierCV
-from lvq.estimators import base, training
-from lvq.model.objective import Problem
-from lvq.model.relevance import Matrix
+from lvq import GMLVQ
 
 
 def quiet_fit(model, *arguments):
@@ -37,39 +33,6 @@ def two_threads():
 
 
 @pytest.mark.usefixtures("two_threads")
-@pytest.mark.parametrize(
-    "model",
-    [
-        LVQClassifier(max_iter=3),
-        GLVQ(solver="online", n_prototypes=2, max_iter=2),
-        LVQClassifierCV(estimator=LVQClassifier(max_iter=2), cv=2, candidates=[{"relevance": Matrix(ridge=0.01)}]),
-    ],
-    ids=lambda model: f"{type(model).__name__}-{model.get_params().get('solver')}",
-)
-def test_small_problems_use_one_thread(model, monkeypatch):
-    """Spinning threads make products of small matrices many times slower."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(200, 20)), np.arange(200) % 2
-    seen = []
-
-    def watched(function):
-        def call(*arguments, **named):
-            seen.append(product_threads())
-            return function(*arguments, **named)
-
-        return call
-
-    monkeypatch.setattr(Problem, "value_and_gradient", watched(Problem.value_and_gradient))
-    monkeypatch.setattr(base, "start_prototypes", watched(base.start_prototypes))
-    monkeypatch.setattr(training, "spread_of", watched(training.spread_of))
-    monkeypatch.setattr(training.online, "train", watched(training.online.train))
-    quiet_fit(clone(model), X, y)
-    assert len(seen) >= 3
-    assert set(seen) == {1}
-    assert product_threads() == 2  # as before
-
-
-@pytest.mark.usefixtures("two_threads")
 def test_threads_do_not_change_the_result():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(9000, 8)), np.arange(9000) % 2
@@ -79,17 +42,3 @@ def test_threads_do_not_change_the_result():
     with threadpool_limits(1, user_api="blas"):
         one = quiet_fit(clone(model), X, y)
     np.testing.assert_array_equal(one.prototypes_, two.prototypes_)
-
-
-# -- memory ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_fit_and_a_prediction_hold_blocks_of_distances():
-    """200,000 samples and 200 prototypes: their distances would take 305 MB at once."""
-    rng = np.random.default_rng(0)
-    X, W, labels = rng.normal(size=(200_000, 2)), rng.normal(size=(200, 2)), np.repeat([0, 1], 100)
-    tracemalloc.start()
-    LVQ1(init=(W, labels), max_iter=1, random_state=0).fit(X, np.arange(len(X)) % 2).predict(X)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 160 * 2**20

@@ -8,8 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from lvq import GLVQ, LOGM, LVQ1, LVQClassifier
-from lvq.model.links import Gaussian, RationalQuadratic
-from lvq.model.relevance import Matrix
+from lvq.model.links import RationalQuadratic
 from lvq.solvers.online import Online
 
 LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "objective_history_")
@@ -75,31 +74,6 @@ def test_warm_start_takes_new_weights_of_parts(data):
     np.testing.assert_allclose(model.prototypes_, before, rtol=1e-12)
 
 
-CHANGES = [
-    *[{"n_prototypes": 3}, {"init": "random"}, {"init": np.zeros((6, 4))}, {"kernel": None}, {"kernel": "cauchy"}],
-    *[
-        {"kernel": Gaussian(width=3.0)},
-        {"relevance": None},
-        {"relevance": "local_matrix"},
-        {"relevance": Matrix(rank=2)},
-    ],
-]
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("change", CHANGES, ids=str)
-def test_warm_start_refuses_changed_parts(change, data):
-    """They would be ignored without a message: the model continues from the prototypes that it has."""
-    X, y = data
-    model = GLVQ(solver="online", warm_start=True, max_iter=2, n_prototypes=2, kernel="gaussian", relevance="matrix")
-    model.set_params(random_state=0).fit(X, y)
-    before = model.prototypes_
-    with pytest.raises(ValueError, match=rf"warm_start=True of GLVQ continues the model .*'{next(iter(change))}' has"):
-        model.set_params(**change).fit(X, y)
-    assert model.prototypes_ is before
-    model.set_params(warm_start=False).fit(X, y)
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("change", [{"relevance__ridge": 0.0}, {"solver": "online"}], ids=str)
 def test_warm_start_without_the_ridge_is_refused(change, data):
@@ -126,22 +100,6 @@ def test_warm_start_with_new_equal_parts(data):
     model = LOGM(solver="online", warm_start=True, max_iter=2, random_state=0, **parts).fit(X, y)
     equal = {"init": X[:3].copy(), "n_prototypes": {0: 1, 1: 1, 2: 1}, "kernel": RationalQuadratic(shape=2.0)}
     assert model.set_params(**equal).fit(X, y).n_iter_ == 2
-
-
-def test_tolerance_stops_early(default, data):
-    """A cost never falls by a million: patience counts from the first epoch on."""
-    X, y = data
-    default.set_params(solver__tol=1e6, solver__n_iter_no_change=3, max_iter=50).fit(X, y)
-    assert default.n_iter_ == 4
-    assert len(default.objective_history_) == 4
-
-
-def test_a_tolerance_does_not_change_the_steps(online_model, data):
-    """One epoch a call, or many: the same steps."""
-    X, y = data
-    plain = clone(online_model).fit(X, y)
-    watched = online_model.set_params(solver__tol=0.0, solver__n_iter_no_change=10_000).fit(X, y)
-    np.testing.assert_allclose(watched.prototypes_, plain.prototypes_, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
@@ -92,17 +91,6 @@ def test_fewer_distinct_samples_than_prototypes():
     init = ([[0.0, 1.0], [1.0, 0.0], [4.0, 0.0], [5.0, 0.0]], [0, 0, 1, 1])
     model = plain(n_prototypes=2, init=init, solver="online", max_iter=1).fit(data, labels)
     assert model.prototypes_.tolist() == [[0, 0], [0, 0], [4, 1], [5, 1]]
-
-
-def test_weights_are_copies_and_sparse_rows_are_rows():
-    weight = np.random.default_rng(0).integers(1, 4, len(X))
-    model = plain(relevance=Matrix(rank=2), init="means")
-    weighted = clone(model).fit(X, Y, sample_weight=weight)
-    copied = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight))
-    np.testing.assert_array_equal(weighted.prototypes_, copied.prototypes_)
-    data = np.where(np.abs(X) < 0.5, 0, X)
-    model = plain(n_prototypes=2, init="means").fit(sparse.csr_array(data), Y)
-    assert all(len(found) for found in rows_of(model, data))
 
 
 def test_wide_samples_keep_their_bits():

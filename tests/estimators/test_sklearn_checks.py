@@ -4,7 +4,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ, RSLVQ, SNPC, LVQClassifier
+from lvq import GLVQ, LGMLVQ, LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ, RSLVQ, LVQClassifier
 from lvq.estimators.registry import MODELS, estimator_types
 from lvq.model.relevance import Matrix
 
@@ -32,14 +32,6 @@ ONLINE = [part(solver="online") for part in PAPERS if part not in RULES]
 CONFIGURATIONS = [
     LGMLVQ(solver="online", relevance=Matrix(local="prototype"), n_prototypes=2),
     RSLVQ(solver="adam", decision="posterior", kernel="inverse_multiquadric"),
-]
-MORE_CONFIGURATIONS = [
-    GLVQ(solver="online", kernel="gaussian"),
-    GMLVQ(solver="online", relevance=Matrix(rank=1)),
-    SNPC(solver="online", decision="posterior", n_prototypes=2),
-    LVQ1(relevance="fc2"),
-    GLVQ(solver="lbfgs", init="samples"),
-    LOGM(solver="online", kernel="gaussian", relevance="matrix"),
 ]
 
 
@@ -78,13 +70,6 @@ def test_default(estimator, check):
 @ignore_warnings
 @every_check(CONFIGURATIONS)
 def test_configuration(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@ignore_warnings
-@every_check(ONLINE + MORE_CONFIGURATIONS)
-def test_more_configurations(estimator, check):
     check(estimator)
 
 
@@ -127,8 +112,3 @@ def test_tags_and_methods_of_wrong_parameters(cls, wrong):
     assert not hasattr(estimator, "transform")
     assert hasattr(estimator, "partial_fit")
     assert cls.__name__ in estimator._repr_html_()
-
-
-def test_html_view():
-    """The project has no public address, so there is no link to a page of the class."""
-    assert "href=" not in GLVQ()._repr_html_()

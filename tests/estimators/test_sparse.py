@@ -15,7 +15,6 @@ from lvq import (
     GLVQ,
     GMLVQ,
     GRLVQ,
-    LGMLVQ,
     LOGM,
     LVQ1,
     LVQ3,
@@ -34,7 +33,6 @@ from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.online import Online
 
-FORMATS = ("csc_array", "coo_matrix", "dok_matrix")
 ONLINE = [  # the last ones change every feature in a step
     *[OLVQ1(), LVQ3(n_prototypes=2), GLVQ(kernel=Gaussian(width="learned")), RSLVQ(kernel="cauchy", n_prototypes=2)],
     *[LVQ1(relevance="fc2"), GRLVQ(), GMLVQ(relevance=Matrix(rank=2))],
@@ -69,43 +67,6 @@ def test_a_stream_equals_that_of_dense_rows(model, dtype, tolerance, counts):
     np.testing.assert_allclose(other.objective_history_, dense.objective_history_, atol=tolerance)
     if dense.model_.relevance is not None:
         np.testing.assert_allclose(other.model_.relevance, dense.model_.relevance, atol=tolerance)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        GRLVQ(kernel="gaussian"),
-        GMLVQ(relevance=Matrix(rank=2)),
-        LGMLVQ(relevance=Matrix(rank=2, local="class")),
-        RSLVQ(decision="posterior"),
-    ],
-    ids=name,
-)
-def test_predictions_equal_dense(model, counts):
-    X, y = counts
-    model.set_params(max_iter=10, random_state=0, solver=LBFGS(tol=0.1)).fit(X, y)
-    rows = sparse.csr_matrix(X)
-    np.testing.assert_array_equal(model.predict(rows), model.predict(X))
-    for method in ("predict_proba", "decision_function"):
-        np.testing.assert_allclose(getattr(model, method)(rows), getattr(model, method)(X), atol=1e-10)
-    if hasattr(model, "transform"):
-        images = model.transform(rows)
-        assert type(images) is np.ndarray
-        np.testing.assert_allclose(images, model.transform(X), atol=1e-12)
-    for found, wanted in zip(model.explain(rows), model.explain(X)):
-        np.testing.assert_allclose(found, wanted, atol=1e-10)
-    np.testing.assert_array_equal(model.model_.predict(rows), model.predict(X))
-    assert model.score(rows, y) == model.score(X, y)
-
-
-@pytest.mark.parametrize("kind", FORMATS)
-def test_formats_give_the_same_bits(kind, counts):
-    X, y = counts
-    wanted = GLVQ(max_iter=5, solver=LBFGS(tol=0.1)).fit(sparse.csr_array(X), y)
-    given = getattr(sparse, kind)(X)
-    found = GLVQ(max_iter=5, solver=LBFGS(tol=0.1)).fit(given, y)
-    np.testing.assert_array_equal(found.prototypes_, wanted.prototypes_)
-    np.testing.assert_array_equal(found.decision_function(given), wanted.decision_function(sparse.csr_array(X)))
 
 
 def test_unordered_columns_duplicates_and_stored_zeros_are_left_as_given(counts):
@@ -208,22 +169,6 @@ def test_words_that_no_text_of_the_folds_has_change_nothing(texts):
     assert make_folds(samples, np.arange(3)).narrow().samples.n_features == np.count_nonzero(X.sum(axis=0))
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(
-    "given",
-    [{"kernel": "cauchy"}, {"relevance": "gradient", "n_prototypes": 2}],
-    ids=str,
-)
-def test_what_is_given_counts(given, texts):
-    X, y = texts
-    model = LVQClassifier(random_state=0, max_iter=2, calibration=None, **given).fit(X, y)
-    assert (model.model_.relevance is None) == (given.get("relevance", "auto") is None)
-    assert len(model.prototypes_) == (3 if "kernel" in given else 6)
-    assert type(model.model_.link).__name__ == ("Cauchy" if "kernel" in given else "Identity")
-    dense = LVQClassifier(random_state=0, max_iter=2, calibration=None).fit(X.toarray(), y)
-    assert dense.model_.relevance is not None
-
-
 def test_online_leaves_other_prototypes_as_they_are(counts):
     """Those that are given, those of the last model, and samples that prototypes are placed on."""
     rows, y = sparse.csr_array(counts[0]), counts[1]
@@ -282,8 +227,8 @@ def test_the_solver_of_many_sparse_features(counts, monkeypatch):
     """Online where a step needs the stored features only, Adam elsewhere; unless a solver is chosen."""
     X, y = sparse.csr_array(counts[0]), counts[1]
     solvers = []
-    run = training._solve
-    monkeypatch.setattr(training, "_solve", lambda parts, *rest: solvers.append(parts.solver) or run(parts, *rest))
+    run = training.run
+    monkeypatch.setattr(training, "run", lambda parts, *rest: solvers.append(parts.solver) or run(parts, *rest))
 
     def used(model, features=40, X=X):
         monkeypatch.setattr(specification, "WIDE_SPARSE", features)

@@ -1,6 +1,5 @@
 """`partial_fit`: streams from scratch with `classes=`, batches without some classes, and classes first seen later."""
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +11,6 @@ import lvq
 from lvq import GLVQ, LGMLVQ, LVQ21, MCE, OLVQ1, RSLVQ, LVQClassifier
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix, Weights
-from lvq.solvers import online
 from lvq.solvers.online import Online
 
 
@@ -52,15 +50,6 @@ def test_cutting_a_batch_changes_nothing(online_model, data):
             np.testing.assert_allclose(getattr(halves, name), getattr(whole, name), rtol=1e-6, atol=1e-9)
 
 
-def test_a_stream_learns(default, data):
-    X, y = data
-    default.set_params(solver__learning_rate=0.05)
-    stream(default, np.tile(X, (5, 1)), np.tile(y, 5), 15)
-    assert default.score(X, y) > 0.8
-    assert default.n_iter_ == 30
-    assert len(default.objective_history_) == 30
-
-
 @pytest.mark.thin(4)
 def test_partial_fit_continues_fit(model, data):
     X, y = data
@@ -77,15 +66,6 @@ def test_streams_are_online_whatever_the_solver(solver, relevance, data):
     one = stream(GLVQ(relevance=relevance, solver="online", random_state=0), X, y, 30)
     other = stream(GLVQ(relevance=relevance, solver=solver, random_state=0), X, y, 30)
     np.testing.assert_array_equal(other.prototypes_, one.prototypes_)
-
-
-@pytest.mark.thin(4)
-def test_fit_after_a_stream_starts_again(model, data):
-    X, y = data
-    fresh = clone(model).fit(X, y)
-    after = stream(model, X[::-1] + 5, y[::-1], 20).fit(X, y)
-    np.testing.assert_array_equal(after.prototypes_, fresh.prototypes_)
-    np.testing.assert_array_equal(after.objective_history_, fresh.objective_history_)
 
 
 # -- classes that are missing or late ----------------------------------------------------------------------------------
@@ -110,16 +90,6 @@ def test_a_class_first_seen_later(model, data, late):
     ):  # one direction, chosen without the late class, need not separate it
         assert model.score(X[~early], y[~early]) > 0.3
         assert model.score(X, y) > 0.5
-
-
-@pytest.mark.thin(4)
-@pytest.mark.parametrize("order", [(1, 2, 0), pytest.param((2, 1, 0), marks=pytest.mark.slow)], ids=str)
-def test_one_class_after_the_other(model, data, order):
-    X, y = data
-    for label in order:
-        model.partial_fit(X[y == label], y[y == label], classes=[0, 1, 2])
-    np.testing.assert_array_equal(model.prototype_labels_, np.repeat([0, 1, 2], model.n_prototypes))
-    assert np.isfinite(model.prototypes_).all()
 
 
 @pytest.mark.thin(4)
@@ -188,30 +158,6 @@ def test_statistics_stay_with_their_prototypes(late, counts, data):
         np.testing.assert_allclose(after.scatter[now], before.scatter[mine])
 
 
-@pytest.mark.parametrize("rule", [Matrix(rank=2), Matrix(rank=1, local="class")], ids=str)
-def test_low_rank_from_a_first_batch_of_one_class(rule, data):
-    """There are no class means to separate yet, so the axes of largest spread are used."""
-    X, y = data
-    model = MCE(relevance=rule).partial_fit(X[y == 0], y[y == 0], classes=[0, 1, 2]).partial_fit(X, y)
-    np.testing.assert_allclose(np.square(model.omega_).sum(axis=(-2, -1)), 1)
-    assert model.omega_.shape[-2:] == (rule.rank, 4)
-
-
-# -- one at a time -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.thin(3)
-def test_one_sample_at_a_time(online_model, data):
-    X, y = data
-    online_model.set_params(n_prototypes=1)
-    for i in np.random.default_rng(1).permutation(90):
-        online_model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1, 2])
-    assert np.isfinite(online_model.prototypes_).all()
-    np.testing.assert_array_equal(online_model.prototype_labels_, [0, 1, 2])
-    if online_model.get_params().get("relevance__rank") != 1:  # one sample gives no direction
-        assert online_model.score(X, y) > 0.5
-
-
 # -- refusals ----------------------------------------------------------------------------------------------------------
 
 
@@ -219,23 +165,11 @@ def test_classes_are_needed_first_and_stay(data):
     X, y = data
     with pytest.raises(ValueError, match=r"classes must be passed on the first call to GLVQ\.partial_fit"):
         GLVQ().partial_fit(X, y)
-    with pytest.raises(ValueError, match="needs samples of at least two classes, got 1 class: 0"):
+    with pytest.raises(ValueError, match=r"needs samples of at least two classes .* got 1 class: \[0\]"):
         GLVQ().partial_fit(X[y == 0], y[y == 0], classes=[0])
     model = GLVQ().partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y, classes=[2, 1, 0])
     with pytest.raises(ValueError, match=r"classes=\[0, 1\] is not the same as on the first call"):
         model.partial_fit(X, y, classes=[0, 1])
-
-
-def test_unknown_labels(default, data):
-    X, y = data
-    with pytest.raises(ValueError, match=r"contains \[3\], not among the classes \[0, 1, 2\]"):
-        default.partial_fit(X, np.where(y == 1, 3, y), classes=[0, 1, 2])
-    assert not hasattr(default, "prototypes_")
-    default.partial_fit(X, y, classes=[0, 1, 2])
-    before = default.prototypes_.copy()
-    with pytest.raises(ValueError, match=r"contains \[3\], not among the classes \[0, 1, 2\]"):
-        default.partial_fit(X, np.where(y == 1, 3, y), classes=[0, 1, 2])
-    np.testing.assert_array_equal(default.prototypes_, before)
 
 
 @pytest.mark.parametrize("rows", [1, 12])
@@ -339,21 +273,6 @@ def test_single_samples_of_a_small_scale_learn(model, scale):
         batches.partial_fit(scale * X[rows], y[rows], classes=[0, 1, 2])
     assert batches.score(scale * X, y) > 0.9
     assert single.score(scale * X, y) > 0.9
-
-
-def test_a_stream_continues_its_random_order(data, monkeypatch):
-    """Equal batches are used in different orders, and two equal streams in the same ones."""
-    X, y = data
-    orders, epoch = [], online.Loop.epoch
-    monkeypatch.setattr(
-        online.Loop, "epoch", lambda loop, order, step: orders.append(order) or epoch(loop, order, step)
-    )
-    for _ in range(2):
-        model = GLVQ(random_state=0)
-        for _ in range(3):
-            model.partial_fit(X, y, classes=[0, 1, 2])
-    assert all((one != other).any() for one, other in itertools.combinations(orders[:3], 2))
-    np.testing.assert_array_equal(orders[:3], orders[3:])
 
 
 @pytest.mark.parametrize("params", [{}, {"missing": "ignore"}], ids=str)

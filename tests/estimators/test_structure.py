@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-import lvq
 from lvq import GMLVQ, GRLVQ, LVQClassifier
 from lvq.model.relevance import Matrix, Weights
 
@@ -82,15 +81,6 @@ def test_penalties_prefer_few_features_and_smooth_weights(model):
     assert roughness(smooth) < 0.7 * roughness(plain)
 
 
-def test_a_weight_is_a_number_of_copies():
-    X, y = draw()
-    copies = np.random.default_rng(0).integers(1, 4, len(X))
-    model = GMLVQ(relevance=Matrix(sparsity=0.05, smoothness=0.1, feature_groups=[None, *"bcdefgh"]), random_state=0)
-    weighted = clone(model).fit(X, y, sample_weight=copies.astype(float))
-    copied = clone(model).fit(X.repeat(copies, axis=0), y.repeat(copies))
-    np.testing.assert_allclose(copied.lambda_, weighted.lambda_, rtol=1e-3, atol=1e-3)
-
-
 def test_few_samples_of_many_features():
     """Training in the span of the samples would lose the features."""
     rng = np.random.default_rng(0)
@@ -98,19 +88,6 @@ def test_few_samples_of_many_features():
     labels = [None if feature < 50 else feature for feature in range(100)]
     model = GMLVQ(relevance=Matrix(rank=3, feature_groups=labels, smoothness=0.1), random_state=0).fit(X, y)
     assert (model.omega_[:, :50] == 0).all()
-
-
-def test_it_is_stored_and_goes_on(tmp_path):
-    X, y = draw()
-    rule = Matrix(sparsity=0.05, feature_groups=[None, *"bcdefgh"])
-    model = GMLVQ(relevance=rule, warm_start=True, random_state=0).fit(X, y)
-    lvq.save(model, tmp_path / "model.lvq")
-    loaded = lvq.load(tmp_path / "model.lvq")
-    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-    assert loaded.set_params(relevance__sparsity=0.1).fit(X, y).score(X, y) > 0.7
-    assert model.objective_value(X, y) > GMLVQ.objective_value(
-        clone(model).set_params(relevance__sparsity=0).fit(X, y), X, y
-    )
 
 
 def test_refusals():

@@ -9,7 +9,6 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, LVQ1, RSLVQ, LVQClassifier
-from lvq.estimators import tensors as module
 from lvq.estimators.inputs import training_samples
 from lvq.model import rows, starts
 from lvq.model.links import Gaussian
@@ -111,40 +110,6 @@ def test_predictions_of_tensors_are_tensors_on_their_device(model, place, dtype,
         np.testing.assert_allclose(found.cpu().numpy(), values, rtol=tolerance, atol=tolerance, err_msg=name)
 
 
-@places
-def test_labels_of_any_kind(place, data):
-    """Strings cannot be tensors: they stay an array. Other numbers keep their own type."""
-    X, y = data
-    tensor = torch.as_tensor(X, device=place)
-    names = np.array(["ash", "birch", "cedar"])[y]
-    named = quiet_fit(GLVQ(random_state=0), tensor, names)
-    assert isinstance(named.predict(tensor), np.ndarray)
-    np.testing.assert_array_equal(named.predict(tensor), named.predict(X))
-    assert isinstance(named.predict_proba(tensor), torch.Tensor)
-    numbered = quiet_fit(GLVQ(random_state=0), tensor, torch.as_tensor(10 * y + 5, dtype=torch.int32, device=place))
-    assert set(numbered.predict(tensor).tolist()) == {5, 15, 25}
-    assert numbered.predict(tensor).dtype == torch.int32
-    np.testing.assert_array_equal(np.searchsorted(named.classes_, named.predict(X)), numbered.predict(X) // 10)
-
-
-@places
-@pytest.mark.parametrize(("dtype", "fitted_on"), [(torch.float16, np.float64), (torch.bfloat16, np.float32)])
-def test_half_precision(dtype, fitted_on, place, data):
-    """Numbers of half precision are predicted and learned as the same numbers in the precision of the model."""
-    X, y = data
-    half = torch.as_tensor(X, device=place).to(dtype)
-    exact = half.cpu().to(torch.float64).numpy()
-    model = quiet_fit(GMLVQ(random_state=0), X.astype(fitted_on), y)
-    np.testing.assert_array_equal(model.predict(half).cpu().numpy(), model.predict(exact.astype(fitted_on)))
-    proba = model.predict_proba(half)
-    assert proba.dtype == (torch.float32 if fitted_on == np.float32 else torch.float64)
-    np.testing.assert_allclose(proba.cpu().numpy(), model.predict_proba(exact.astype(fitted_on)), rtol=1e-4)
-    learned = quiet_fit(GMLVQ(random_state=0, max_iter=5), half, y)
-    expected = quiet_fit(GMLVQ(random_state=0, max_iter=5), exact.astype(np.float32), y)
-    assert learned.prototypes_.dtype == np.float32
-    assert_same_model(learned, expected, 1e-3)
-
-
 @pytest.mark.parametrize("prepare", [lambda tensor: tensor.to(torch.bfloat16), torch.Tensor.requires_grad_])
 def test_every_method_takes_every_tensor(prepare, data):
     """Also a type that NumPy does not have, and a tensor with a gradient, for rules and streams."""
@@ -212,12 +177,6 @@ def test_samples_are_not_copied_to_the_host(model, place, copied, monkeypatch):
     assert len(copied) > 3
 
 
-def test_a_copy_would_be_noticed(copied):
-    torch.zeros(40, 20).cpu().numpy()
-    np.asarray(torch.zeros(30))
-    assert {800, 30} <= set(copied)
-
-
 # -- the same samples, classes and messages as of arrays ---------------------------------------------------------------
 
 
@@ -270,7 +229,7 @@ def with_value(value):
         (lambda X, y: (X[:0], y[:0]), "Found array with 0 sample"),
         (lambda X, y: (X, y[:-1]), "inconsistent numbers of samples"),
         (lambda X, y: (X, None), "requires y to be passed, but the target y is None"),
-        (lambda X, y: (X, torch.full((len(y),), 1)), "needs samples of at least two classes, got 1 class: 1"),
+        (lambda X, y: (X, torch.full((len(y),), 1)), r"needs samples of at least two classes .* got 1 class: \[1\]"),
         (lambda X, y: (X, y + 0.5), "Unknown label type: continuous"),
         (lambda X, y: (X, torch.stack((y, y), 1)), "y should be a 1d array"),
     ],
@@ -289,8 +248,7 @@ def test_messages_are_those_of_arrays(change, message, data):
 @pytest.fixture
 def narrow_device(monkeypatch):
     """The processor as a device that has float32 alone, as Apple's."""
-    for place in (rows, module):
-        monkeypatch.setattr(place, "has_float64", lambda device: False)
+    monkeypatch.setattr(rows, "has_float64", lambda device: False)
 
 
 @pytest.mark.parametrize("model", [LARGE[2], LARGE[-1]], ids=str)

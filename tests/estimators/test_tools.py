@@ -1,15 +1,10 @@
 """Use with scikit-learn's tools: pickle, clone, pipelines, searches, calibration, feature selection, threads."""
 
-import pickle
-
 import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.feature_selection import RFE, SelectFromModel
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQ1, LVQClassifier
 from lvq.model.importance import feature_importances
@@ -30,19 +25,6 @@ def assert_same(one, other):
         np.testing.assert_array_equal(one[name], other[name], err_msg=name)
 
 
-@pytest.mark.thin(4)
-def test_pickle_and_clone(model, data):
-    X, y = data
-    model.fit(X, y)
-    back = pickle.loads(pickle.dumps(model))
-    assert_same(learned(back), learned(model))
-    np.testing.assert_array_equal(back.predict_proba(X), model.predict_proba(X))
-    copy = clone(model)
-    assert not hasattr(copy, "prototypes_")
-    assert copy.get_params() == model.get_params()
-    assert_same(learned(back.partial_fit(X, y)), learned(model.partial_fit(X, y)))
-
-
 @pytest.mark.parametrize("model", [LVQ1(relevance="fc2"), GMLVQ()], ids=repr)
 def test_memory_mapped_models_continue(model, data, tmp_path):
     """joblib can load arrays as read-only maps of the file."""
@@ -52,19 +34,6 @@ def test_memory_mapped_models_continue(model, data, tmp_path):
     mapped = joblib.load(tmp_path / "model.joblib", mmap_mode="r")
     np.testing.assert_array_equal(mapped.predict_proba(X), model.predict_proba(X))
     assert_same(learned(mapped.partial_fit(X, y)), learned(model.partial_fit(X, y)))
-
-
-def test_pipeline_and_grid_search(data):
-    X, y = data
-    search = GridSearchCV(
-        make_pipeline(StandardScaler(), GLVQ(solver="online", max_iter=3, random_state=0)),
-        {"glvq__kernel": [None, "gaussian"], "glvq__relevance": [None, "matrix", "fc2"]},
-        cv=3,
-        error_score="raise",
-    ).fit(X, y)
-    assert len(search.cv_results_["params"]) == 6
-    assert search.best_score_ > 0.7
-    assert search.predict_proba(X).shape == (90, 3)
 
 
 @pytest.fixture(scope="module")

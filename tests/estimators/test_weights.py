@@ -8,20 +8,12 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, make_scorer
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, LVQ1, LVQClassifier
 from lvq.solvers.online import Online
-
-
-@pytest.mark.parametrize("constant", [1e-300, 1e300])
-def test_only_ratios_count_for_any_constant(constant, data):
-    X, y = data
-    model = GLVQ(solver="online", max_iter=3, random_state=0)
-    plain = clone(model).fit(X, y).prototypes_
-    np.testing.assert_allclose(model.fit(X, y, sample_weight=np.full(len(X), constant)).prototypes_, plain)
 
 
 def test_a_class_of_weight_zero_is_no_class(data):
@@ -48,23 +40,6 @@ def test_weights_multiply_the_step():
     np.testing.assert_allclose(clone(model).fit(X, y, sample_weight=weight).prototypes_, [[0.15], [10.05]])
     model.partial_fit(X, y, classes=[0, 1], sample_weight=weight)
     np.testing.assert_allclose(model.prototypes_, [[0.3], [10.1]])
-
-
-@pytest.mark.parametrize(("relevance", "weight"), [("matrix", 2.0), ("local_matrix", 0.5)])
-def test_a_weight_is_a_number_of_copies_with_few_samples(relevance, weight):
-    """The rank of Omega is that of the distinct samples, whatever the weights are."""
-    X = np.random.default_rng(0).normal(size=(8, 10))
-    y = np.arange(8) % 2
-    model = LVQClassifier(relevance=relevance, n_prototypes=1, max_iter=20, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        plain = clone(model).fit(X, y)
-        weighted = clone(model).fit(X, y, sample_weight=np.full(8, weight))
-        copied = model.fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
-    assert plain.omega_.shape[-2:] == weighted.omega_.shape[-2:] == copied.omega_.shape[-2:] == (7, 10)
-    np.testing.assert_array_equal(weighted.prototypes_, plain.prototypes_)
-    np.testing.assert_allclose(copied.prototypes_, plain.prototypes_, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(copied.lambda_, plain.lambda_, rtol=1e-3, atol=1e-4)
 
 
 # -- classes -----------------------------------------------------------------------------------------------------------
@@ -154,19 +129,6 @@ def test_bad_class_weights(weight, message, data):
 def weighted_folds(data):
     X, y = data
     return X, y, np.random.default_rng(1).uniform(0.1, 10, len(X))
-
-
-def test_routing_reaches_the_correct_samples(weighted_folds):
-    X, y, weight = weighted_folds
-    model = GLVQ(solver="online", max_iter=3, random_state=0)
-    with config_context(enable_metadata_routing=True):
-        asked = clone(model).set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
-        found = cross_validate(
-            asked, X, y, params={"sample_weight": weight}, cv=3, return_estimator=True, return_indices=True
-        )
-    for routed, train in zip(found["estimator"], found["indices"]["train"]):
-        by_hand = clone(model).fit(X[train], y[train], sample_weight=weight[train])
-        np.testing.assert_array_equal(routed.prototypes_, by_hand.prototypes_)
 
 
 def test_routing_through_a_search_and_a_pipeline(weighted_folds):

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lvq.model.costs import COSTS, GLVQCost, LOGMCost, RSLVQCost
+from lvq.model.costs import COSTS, GLVQCost
 from lvq.model.links import KERNELS, Identity, RationalQuadratic
 from lvq.model.local_metrics import PARAMETER_AXES
 from lvq.model.objective import BlockObjective, Objective, Params
@@ -139,20 +139,3 @@ def test_gradient_equals_finite_differences(cost, relevance, chosen, missing):
             expected = differences(moved, np.array(np.log(start)) if part == "width" else start, 1e-5)
             assert np.shape(ours) == np.shape(start)
             assert relative_error(ours, expected) < 1e-5, (name, part)
-
-
-@pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
-@pytest.mark.parametrize("cost", [LOGMCost(alpha=0.3, cost_matrix=COST_MATRIX), RSLVQCost(alpha=0.3)], ids=repr)
-def test_weights_are_copies_and_only_their_ratios_count(cost, missing):
-    """The objective is the weighted mean of the samples' costs."""
-    case = Case(0, Matrix(), missing)
-    X, y, copies = case.X, case.y, np.random.default_rng(0).integers(1, 4, len(case.X))
-    objective = case.objective(Identity(), cost)
-    many, expected = value_and_gradient(
-        objective, case.params, X.repeat(copies, 0), y.repeat(copies), np.ones(copies.sum())
-    )
-    for factor in (1.0, 7.0):
-        value, gradient = value_and_gradient(objective, case.params, X, y, copies * factor)
-        assert value == pytest.approx(many, rel=1e-13)
-        np.testing.assert_allclose(gradient.prototypes, expected.prototypes, rtol=1e-11, atol=1e-13)
-        np.testing.assert_allclose(gradient.relevance, expected.relevance, rtol=1e-11, atol=1e-13)

@@ -95,28 +95,6 @@ def test_importances_equal_their_definition(name, number, monkeypatch):
     assert ((found >= 0) & (found <= 1 + 1e-9)).all()
 
 
-@pytest.mark.parametrize("name", ["matrix of rank 2", "local"])
-def test_directions_without_variance_do_not_count(name):
-    """The third feature is the sum of the first two: Lambda can change along (1, 1, -1) without changing a distance."""
-    rng, X, weight = draw()
-    X[:, 2] = X[:, 0] + X[:, 1]
-    model = make_model(rng, X, name)
-    changed = model.relevance + 10 * np.array([1.0, 1.0, -1.0, 0.0, 0.0])
-    other = replace(model, relevance=changed)
-
-    one, two = (feature_importances(each, samples_of(X, weight)) for each in (model, other))
-    np.testing.assert_allclose(one, two, rtol=1e-6)
-
-
-def test_weights_are_copies():
-    rng, X, _ = draw(20)
-    copies = rng.integers(1, 4, 20)
-    model = make_model(rng, X, "matrix")
-    one = feature_importances(model, samples_of(X, copies.astype(float)))
-    other = feature_importances(model, samples_of(X.repeat(copies, axis=0), np.ones(copies.sum())))
-    np.testing.assert_allclose(one, other, rtol=1e-9)
-
-
 UNITS = np.array([1.0, 1000.0, 0.01, 1.0, 1.0])
 
 
@@ -139,16 +117,6 @@ def test_features_that_count_only_together_are_found():
     model = PrototypeModel(W, np.array([0, 0, 1, 1]), np.array([0, 1]), Diagonal(), relevance)
     found = feature_importances(model, samples_of(X, np.ones(400)))
     assert found[:2].min() > 5 * found[2:].max()
-
-
-def test_of_very_many_samples_a_part_is_used(monkeypatch):
-    rng, X, weight = draw(3000)
-    model = make_model(rng, X, "matrix")
-    whole = feature_importances(model, samples_of(X, weight))
-    monkeypatch.setattr(importance, "MOST", 7500)
-    part = feature_importances(model, samples_of(X, weight))
-    assert (part != whole).any()
-    np.testing.assert_allclose(part, whole, atol=0.05)
 
 
 def test_of_many_prototypes_the_most_frequent_count(monkeypatch):

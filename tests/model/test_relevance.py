@@ -5,14 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lvq.model.metrics import Diagonal
 from lvq.model.relevance import (
     RELEVANCES,
     DataScale,
-    Fisher,
-    FisherNeighbours,
-    FisherPrototypes,
-    Hebbian,
     Matrix,
     Scale,
     Weights,
@@ -28,29 +23,6 @@ ONE = DataScale(1.0, 1)
 def start(rule, X, y=None):
     """The start on samples of weight one, of three classes unless given."""
     return rule.start(ArraySamples(X, np.arange(len(X)) % 3 if y is None else y, np.ones(len(X))), LABELS)
-
-
-@pytest.mark.parametrize("rule", [Weights(), Hebbian(), FisherPrototypes(), FisherNeighbours()])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_relevances_start_equal_and_sum_to_one(rule, dtype):
-    found = start(rule, np.ones((3, 4), dtype))
-    assert found.tolist() == [0.25] * 4
-    assert found.dtype == dtype
-    assert rule.metric(LABELS) == Diagonal()
-    if isinstance(rule, Fisher):
-        assert start(replace(rule, scores="max"), np.ones((3, 4))).tolist() == [1.0] * 4
-
-
-@pytest.mark.parametrize(("rank", "dtype"), [(None, np.float32), (2, np.float64), (9, np.float32), (10, np.float64)])
-@pytest.mark.parametrize(("local", "count"), [(None, None), ("class", 3), ("prototype", 5)])
-def test_matrices_start_at_unit_norm(local, count, rank, dtype, two_of_many):
-    X, y = two_of_many(0)
-    found = start(Matrix(rank=rank, local=local), X.astype(dtype), y)
-    assert found.shape == (() if count is None else (count,)) + (rank or 10, 10)
-    assert found.dtype == dtype
-    np.testing.assert_allclose((found**2).sum(axis=(-2, -1)), 1.0, rtol=1e-6)
-    if rank in (None, 10):
-        np.testing.assert_allclose(found, np.broadcast_to(np.eye(10) / np.sqrt(10), found.shape), rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", [Matrix, Weights])

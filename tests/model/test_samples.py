@@ -96,27 +96,6 @@ def test_the_typical_variance_is_the_median_of_the_features(kind):
     assert typical_variance(ArraySamples(given * 2.0**-10, np.zeros(50, dtype=int), weights)) == found * 2.0**-20
 
 
-@every_kind
-def test_thinned_samples_are_every_kth_where_there_are_many(kind, monkeypatch):
-    monkeypatch.setattr(samples_module, "THINNED", 10)
-    X, y, weight = np.arange(70.0).reshape(35, 2), np.arange(35) % 3, np.arange(1.0, 36.0)
-    some = ArraySamples(placed(kind, X), y, weight).thinned()
-    values = some.X.toarray() if kind == "sparse" else np.asarray(some.X)
-    np.testing.assert_array_equal(values, X[::3])
-    np.testing.assert_array_equal(some.y, y[::3])
-    np.testing.assert_array_equal(some.weight, weight[::3])
-    assert ArraySamples(X[:19], y[:19], weight[:19]).thinned().n_samples == 19
-
-
-@pytest.mark.parametrize("kind", ["array", "tensor"])
-def test_arranged_in_float32_is_rounded_after_the_centre_is_subtracted(kind):
-    X = 1e9 + np.random.default_rng(0).normal(size=(7, 3))
-    y, weight, centre = np.array([1, 0, 1, 0, 2, 2, 0]), np.arange(1.0, 8.0), np.full(3, 1e9)
-    found = ArraySamples(*(placed(kind, part) for part in (X, y, weight))).arranged(placed(kind, centre), single=True)
-    np.testing.assert_array_equal(np.asarray(found.X), (X[[1, 3, 6, 0, 2, 4, 5]] - centre).astype(np.float32))
-    assert np.asarray(found.weight).dtype == np.float32
-
-
 def incomplete(rng, count, n_features, fraction=0.3):
     """Samples of which about a fraction of the values is missing; the first has none, the second nothing else."""
     X = rng.normal(size=(count, n_features)) * 1.5
@@ -161,7 +140,7 @@ def test_weights_of_variances_and_means_are_copies():
     rng = np.random.default_rng(0)
     X, y, copies = incomplete(rng, 30, 4), rng.integers(0, 2, 30), rng.integers(1, 4, 30)
     many = ArraySamples(X.repeat(copies, 0), y.repeat(copies), np.ones(copies.sum()))
-    ours, theirs = FeatureMoments.of(X, copies), FeatureMoments.of(many.X, many.weight)
+    ours, theirs = FeatureMoments.of(ArraySamples(X, y, copies)), FeatureMoments.of(many)
     np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(ours.variances(), np.nanvar(many.X, axis=0), rtol=1e-12)
     weighted = filled(ArraySamples(X, y, copies.astype(float))).X.repeat(copies, 0)
@@ -174,10 +153,11 @@ def test_moments_of_batches_are_those_of_all_samples(offset):
     rng = np.random.default_rng(0)
     X, weight = incomplete(rng, 40, 4) + offset, rng.uniform(0.5, 2, 40)
     X[:10, 2] = np.nan
-    first, *rest = (FeatureMoments.of(X[part], weight[part]) for part in (slice(10), slice(10, 11), slice(11, 40)))
+    samples = ArraySamples(X, np.zeros(40, int), weight)
+    first, *rest = (FeatureMoments.of(samples.take(part)) for part in (slice(10), slice(10, 11), slice(11, 40)))
     for batch in rest:
         first = first + batch
-    for ours, theirs in zip(first, FeatureMoments.of(X, weight)):
+    for ours, theirs in zip(first, FeatureMoments.of(samples)):
         np.testing.assert_allclose(ours, theirs, rtol=1e-7 if offset else 1e-12)
 
 

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from lvq import GLVQ
 from lvq.estimators import training
 from lvq.model import samples as module
-from lvq.model.samples import MAX_THREADS, block_threads, product_threads, single_threaded_products
+from lvq.model.samples import block_threads, product_threads, single_threaded_products
 
 
 def blas_threads():
@@ -26,24 +26,6 @@ def two_product_threads():
             pytest.skip("this BLAS has one thread and cannot be given two")
         yield
     assert blas_threads() == before
-
-
-def test_results_are_in_order_and_errors_are_raised(two_product_threads):
-    with block_threads(module.MANY_PRODUCTS) as mapping:
-        assert list(mapping(lambda number: number * number, range(100))) == [number * number for number in range(100)]
-    with pytest.raises(ZeroDivisionError), block_threads(module.MANY_PRODUCTS) as mapping:
-        list(mapping(lambda number: 1 // number, range(3)))
-    assert blas_threads() == product_threads() == 2
-
-
-def test_no_more_threads_than_a_few_blocks_at_a_time(monkeypatch):
-    monkeypatch.setattr(module, "product_threads", lambda: 10 * MAX_THREADS)
-    all_running = threading.Barrier(MAX_THREADS)
-    with block_threads(module.MANY_PRODUCTS) as mapping:
-        names = set(
-            mapping(lambda _: (all_running.wait(10), threading.current_thread().name)[1], range(MAX_THREADS * 5))
-        )
-    assert len(names) == MAX_THREADS
 
 
 @pytest.mark.parametrize(("products", "used"), [(module.MANY_PRODUCTS - 1, 1), (module.MANY_PRODUCTS, 2)])

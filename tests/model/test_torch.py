@@ -5,11 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lvq.model import objective as module
 from lvq.model.links import KERNELS, Identity
 from lvq.model.objective import Objective, Params, Problem
 from lvq.model.relevance import DataScale, Matrix, Scale, Weights
-from lvq.model.rows import first_argmin, round_centre, take_columns
 from lvq.model.samples import ArraySamples
 from tests.model.formulas import distances, value_and_gradient
 from tests.model.test_gradients import costs, random_params, relevances
@@ -65,10 +63,9 @@ def objective_on(relevance, link, cost, dtype, device=None):
     """The objective for NumPy, or for tensors on a device."""
     kernel = Identity() if link == "identity" else KERNELS[link].with_width(WIDTH)
     objective = Objective(relevance.metric(LABELS), kernel, cost, LABELS)
-    example = (
-        np.zeros(1, dtype) if device is None else torch.zeros(1, dtype=tensor(np.zeros(1, dtype)).dtype, device=device)
-    )
-    return objective.beside(Params(LABELS), example)[0]
+    example = np.zeros((1, FEATURES), dtype)
+    samples = ArraySamples(example if device is None else tensor(example, device), LABELS[:1], np.ones(1))
+    return objective.beside(Params(np.zeros((len(LABELS), FEATURES))), samples, 0.0)[0]
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -129,31 +126,3 @@ def test_constraints_and_penalties_on_tensors(relevance, device):
     assert float(found) == pytest.approx(float(value), rel=1e-12)
     for ours, theirs in zip(other, gradient):
         np.testing.assert_allclose(ours.cpu().numpy(), theirs, rtol=1e-10, atol=1e-12)
-
-
-@pytest.mark.parametrize("device", DEVICES)
-def test_blocks_of_tensors(device, monkeypatch):
-    relevance = Matrix()
-    W, R, X, y, weight = draw(4, relevance, np.float64)
-    for cost in ("logm", "rslvq"):
-        objective = objective_on(relevance, "gaussian", COSTS[cost], np.float64, device)
-        params = Params(tensor(W, device), tensor(R, device), None)
-        data = [tensor(part, device) for part in (X, y, weight)]
-        whole, gradient = value_and_gradient(objective, params, *data)
-        with monkeypatch.context() as patch:
-            patch.setattr("lvq.model.rows.BLOCK", 1)
-            patch.setattr(module, "MIN_ROWS", 7)
-            found, other = value_and_gradient(objective, params, *data)
-        assert float(found) == pytest.approx(float(whole), rel=1e-12)
-        np.testing.assert_allclose(other.prototypes.cpu(), gradient.prototypes.cpu(), rtol=1e-10, atol=1e-13)
-        np.testing.assert_allclose(other.relevance.cpu(), gradient.relevance.cpu(), rtol=1e-10, atol=1e-13)
-
-
-@pytest.mark.parametrize("device", DEVICES)
-def test_array_operations_on_tensors(device):
-    values = torch.tensor([[2.0, 1.0, 1.0], [0.0, 0.0, 0.0], [5.0, 4.0, 3.0]], device=device)
-    index = first_argmin(values)
-    assert index.tolist() == [1, 0, 2]
-    assert take_columns(values, index).tolist() == [1.0, 0.0, 3.0]
-    rows = np.random.default_rng(0).normal(100, 1, (50, 3))
-    np.testing.assert_array_equal(round_centre(tensor(rows, device)).cpu().numpy(), round_centre(rows))

@@ -10,21 +10,10 @@ from numba.core.caching import NullCache
 from numba.core.registry import CPUDispatcher
 
 from lvq.solvers import kernels
-from lvq.solvers.kernels.compiling import VERSION, helper, inlined, stored, version_of
+from lvq.solvers.kernels.compiling import VERSION, helper, inlined, stored
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONDONTWRITEBYTECODE": "1"}
 ENVIRONMENT.pop("NUMBA_CACHE_DIR", None)
-
-
-def test_the_version_depends_on_the_text_of_every_file(tmp_path):
-    for name in ("one.py", "two.py"):
-        (tmp_path / name).write_text("first = 1\n", encoding="utf-8")
-    before = version_of(tmp_path)
-    assert version_of(tmp_path) == before > 0
-    for name in ("one.py", "two.py"):
-        (tmp_path / name).write_text("first = 2\n", encoding="utf-8")
-        assert version_of(tmp_path) != before
-        (tmp_path / name).write_text("first = 1\n", encoding="utf-8")
 
 
 def test_only_functions_with_the_version_as_an_argument_are_stored():

@@ -57,16 +57,3 @@ def test_fc2_finds_the_two_relevant_features_and_fc1_does_not(reading, model, in
     assert fc1[0] < 0.2  # with two clusters a class the first feature seems irrelevant
     assert fc1[:2].sum() < 0.6
     assert fc2[:2].sum() > fc1[:2].sum() + 0.15
-
-
-@pytest.mark.parametrize(("n_prototypes", "constant"), [(2, 0.1), (3, 1000 / 3)])
-@pytest.mark.parametrize("relevance", ["fc1", "fc2"])
-def test_a_constant_feature_has_no_relevance(relevance, n_prototypes, constant):
-    """Rounding in means of equal numbers must not count as variance."""
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        y = np.arange(90) % 3
-        X = rng.normal(size=(90, 4)) + 3 * rng.normal(size=(3, 4))[y]
-        X[:, 2] = constant
-        model = LVQ1(relevance=relevance, n_prototypes=n_prototypes, max_iter=20, random_state=seed)
-        assert model.fit(X, y).relevances_[2] < 1e-6

@@ -303,25 +303,6 @@ def test_every_model_with_every_kernel_update_by_update(cost, relevance, link_na
         compare_update_by_update(cost, relevance, link_name, seed=1, rows=rows)
 
 
-@pytest.mark.parametrize("schedule", ["linear", "inverse"])
-@pytest.mark.parametrize(
-    ("cost", "relevance"), [("olvq1", "plain"), ("lvq1", "hebbian"), ("glvq time", "plain"), ("rslvq", "matrix")]
-)
-def test_schedules(cost, relevance, schedule):
-    """All rates follow the schedule, except OLVQ1's own rates."""
-    part, cost_spec, settings = ALL_COSTS[cost]
-    learned = 1.7 if cost not in RULES else None
-    problem = Problem(0, ALL_RELEVANCES[relevance][0])
-    link, link_spec = LINKS["gaussian"]
-    link = link.with_width(1.7)
-    horizon = 13 * 3 if schedule == "linear" else 13
-    spec = cost_spec | ALL_RELEVANCES[relevance][1] | link_spec | {"schedule": schedule, "horizon": horizon}
-    rate = problem.rate if learned else 0.0
-    *_, state = problem.slow(spec, 1.7, n_epochs=3, width_rate=rate)
-    result = problem.compiled(part, link, settings, width=learned, max_iter=3, schedule=schedule)
-    assert_close(result, state, schedule)
-
-
 @pytest.mark.parametrize(
     ("cost", "relevance"),
     [("glvq", "weights per class"), ("glvq", "hebbian"), ("rslvq", "fc2"), ("logm alpha", "matrix rank 2")],
@@ -387,22 +368,6 @@ def test_one_prototype_of_some_classes(cost, relevance):
     assert_close(problem.compiled(part, Identity(), settings), state, "an epoch")
 
 
-@pytest.mark.parametrize(
-    ("relevance", "rows"), [("plain", "dense"), ("plain", "sparse"), ("gradient", "sparse"), ("matrix", "dense")]
-)
-@pytest.mark.parametrize("scale", [1e-12, 1e12])
-def test_the_scale_of_the_samples_does_not_matter(relevance, rows, scale):
-    """Steps are left out where they lead out of reach, which is relative to the samples."""
-    rule, spec = ALL_RELEVANCES[relevance]
-    problem = Problem(0, rule)
-    problem.X, problem.W = scale * problem.X, scale * problem.W
-    problem.sparse = rows == "sparse"
-    *_, state = problem.slow({"cost": "glvq", "relative": True} | spec, relevance_rate=1e-30)
-    result = problem.compiled(GLVQCost(), Identity(), {"step": "relative"}, relevance_rate=1e-30)
-    assert_close(result, state, f"samples of size {scale:g}", tolerance=1e-8)
-    assert np.abs(state.prototypes / problem.W - 1).max() > 0.01
-
-
 # -- stored projections ------------------------------------------------------------------------------------------------
 
 
@@ -417,16 +382,6 @@ def test_stored_projections_equal_the_direct_computation_after_an_epoch(cost, lo
     assert_close(result, state, "an epoch")
     assert np.abs(state.prototypes - problem.W).max() > 0.01
     assert np.abs(state.metric - problem.metric).max() > 0.01
-
-
-@pytest.mark.parametrize("local", [None, "class"])
-def test_large_matrix_steps_equal_the_direct_computation(local):
-    """Rates of the matrix so high that its scale must be folded into it again and again."""
-    problem = Problem(0, Matrix(local=local), n_samples=40)
-    spec = {"cost": "glvq", **IN_MATRIX_FORM, "rate": 1e-3, "relevance_rate": 300.0}
-    result = problem.compiled(GLVQCost(), Identity(), {}, learning_rate=1e-3, relevance_rate=300.0)
-    *_, state = problem.slow(spec)
-    assert_close(result, state, "large steps", tolerance=1e-8)
 
 
 # -- the plain loop, in blocks of samples ------------------------------------------------------------------------------
@@ -521,17 +476,6 @@ def test_glvq_with_both_distances_zero(relevance, slope, cost):
     result = problem.compiled(GLVQCost(slope=slope), Identity(), {})
     np.testing.assert_array_equal(result.params.prototypes, problem.W)
     assert result.history == [cost]
-
-
-@pytest.mark.parametrize(("cost", "relevance"), EVERY_LOOP)
-def test_samples_equal_to_prototypes(cost, relevance):
-    """One distance is zero; nothing becomes NaN, and the step is the formula's."""
-    part, spec, settings = ALL_COSTS[cost]
-    problem = Problem(0, ALL_RELEVANCES[relevance][0], n_samples=7)
-    problem.W = np.round(problem.W * 8) / 8
-    problem.X[:] = problem.W
-    for done, state in enumerate(problem.slow(spec | ALL_RELEVANCES[relevance][1]), start=1):
-        assert_close(problem.compiled(part, Identity(), settings, count=done), state, f"{done} samples")
 
 
 # -- single precision, weights -----------------------------------------------------------------------------------------

@@ -114,38 +114,6 @@ def test_when_another_run_follows(model, again, monkeypatch):
     assert [given[3] / lbfgs.TOL for given in runs] == pytest.approx([rough, 1] if again else [1])
 
 
-# -- a weight is a number of copies ------------------------------------------------------------------------------------
-
-COPIED = [
-    LVQClassifier(form="linear", n_prototypes=2, calibration=None),  # folds are of rows: copies are in different ones
-    GMLVQ(relevance=Matrix(rank=2), n_prototypes=2),
-    LOGM(n_prototypes=2, kernel=Gaussian(width="learned")),
-    RSLVQ(n_prototypes=3),
-    LGMLVQ(kernel="cauchy"),
-    LOGM(n_prototypes=2, init="means"),
-    LOGM(n_prototypes=2, init="random"),
-]
-
-
-@pytest.mark.parametrize("model", COPIED, ids=str)
-def test_a_weight_is_a_number_of_copies(model, data):
-    """Start, units and steps, whatever the order; for as many iterations as rounding has not grown in."""
-    X, y = data
-    rng = np.random.default_rng(0)
-    copies = rng.integers(0, 4, len(X))
-    many = rng.permutation(np.repeat(np.arange(len(X)), copies))
-    model = clone(model).set_params(solver="lbfgs", random_state=0, max_iter=5)
-    weighted = quiet_fit(clone(model), X, y, copies)
-    repeated = quiet_fit(clone(model), X[many], y[many])
-    shuffled = rng.permutation(len(X))
-    reordered = quiet_fit(clone(model), X[shuffled], y[shuffled], copies[shuffled])
-    for other in (repeated, reordered):
-        np.testing.assert_allclose(other.prototypes_, weighted.prototypes_, rtol=1e-6, atol=1e-7)
-        np.testing.assert_allclose(other.objective_history_, weighted.objective_history_, rtol=1e-8)
-        np.testing.assert_allclose(other.predict_proba(X), weighted.predict_proba(X), rtol=1e-5, atol=1e-7)
-    assert weighted.objective_value(X, y, copies) == pytest.approx(repeated.objective_value(X[many], y[many]), rel=1e-8)
-
-
 # -- large data --------------------------------------------------------------------------------------------------------
 
 
@@ -213,14 +181,3 @@ def test_large_fits_compute_in_single_precision_and_end_where_double_precision_d
     assert single.objective_value(X, y) == pytest.approx(double.objective_value(X, y), rel=1e-3)
     assert single.prototypes_.dtype == np.float64
     assert single.model_.relevance is None or single.model_.relevance.dtype == np.float64
-
-
-@pytest.mark.parametrize(("model", "scale"), [(GLVQ(n_prototypes=3), 1e-20), (GMLVQ(), 1e22)])
-def test_large_fits_of_values_that_single_precision_cannot_hold(monkeypatch, model, scale):
-    random = np.random.default_rng(0)
-    y = random.integers(0, 3, 2000)
-    X = random.normal(size=(2000, 4)) + 2 * np.eye(3, 4)[y]
-    large_from(monkeypatch, 2000)
-    model = clone(model).set_params(random_state=0)
-    accuracy = clone(model).fit(X, y).score(X, y)
-    assert clone(model).fit(X * scale, y).score(X * scale, y) == pytest.approx(accuracy, abs=0.01)

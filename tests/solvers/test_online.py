@@ -1,13 +1,13 @@
 """The online solver around the compiled kernels: schedules, stopping, shuffling, streams and error messages."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from lvq.model.costs import GLVQCost, LOGMCost, RSLVQCost, WindowRule, WinnerRule
-from lvq.model.links import Gaussian, Identity
+from lvq.model.links import Identity
 from lvq.model.objective import Objective, Params
 from lvq.model.relevance import FisherNeighbours, FisherPrototypes, Hebbian, Matrix, Relevance, Weights
 from lvq.model.samples import ArraySamples
@@ -112,26 +112,6 @@ def test_a_stream_has_constant_rates_in_place_of_a_linear_schedule():
     assert_same(rules.train(replace(FIXED, schedule="linear"), stream=True), rules.train(FIXED))
 
 
-# -- stopping ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("relevance", "rate"), [("gradient", 0.01), ("matrix", 0.001), ("hebbian", 1e-4)])
-def test_without_a_rate_of_the_metric_it_is_that_of_the_rule(relevance, rate):
-    run = Run(cost="lvq1" if relevance == "hebbian" else "glvq", relevance=relevance)
-    assert_same(run.train(replace(FIXED, relevance_rate=None)), run.train(replace(FIXED, relevance_rate=rate)))
-
-
-# -- shuffling ---------------------------------------------------------------------------------------------------------
-
-
-def test_shuffled_epochs_are_permutations_drawn_one_after_another():
-    run = Run()
-    result = run.train(replace(FIXED, shuffle=True), state=run.state(random_state=5), max_iter=3)
-    source = np.random.RandomState(5)
-    order = np.concatenate([source.permutation(len(run.X)) for _ in range(3)])
-    assert_same(result, run.train(FIXED, rows=order), rtol=1e-12)
-
-
 # -- streams -----------------------------------------------------------------------------------------------------------
 
 
@@ -189,35 +169,4 @@ def test_samples_that_do_not_fit_the_prototypes_are_refused(changed):
     run = Run()
     vars(run).update(changed)
     with pytest.raises(ValueError, match="needs prototypes of every class and feature"):
-        run.train()
-
-
-@dataclass(frozen=True)
-class MyCost(GLVQCost):
-    """A user's own cost, although derived from a known one."""
-
-
-@dataclass(frozen=True)
-class MyLink(Gaussian):
-    """A user's own link."""
-
-
-@dataclass(frozen=True)
-class MyRelevance(FisherPrototypes):
-    """A user's own rule."""
-
-
-@pytest.mark.parametrize(
-    ("part", "value", "message"),
-    [
-        ("cost", MyCost(), r"supports the costs .*'GLVQCost'.*, not MyCost; .* for a cost of your own\."),
-        ("link", MyLink(1.0), r"supports the kernels .*'Gaussian'.*, not MyLink"),
-        ("relevance", MyRelevance(), r"supports the relevances .*'FisherPrototypes'.*, not MyRelevance"),
-        ("link", object(), r"supports the kernels .*, not object"),
-    ],
-)
-def test_a_users_own_part_is_refused_with_a_clear_message(part, value, message):
-    run = Run(0, "glvq", "fc1")
-    setattr(run, part, value)
-    with pytest.raises(ValueError, match=f"solver='online' {message}"):
         run.train()

@@ -13,7 +13,6 @@ from lvq.model.relevance import Hebbian, Matrix, Relevance, Weights
 from lvq.model.samples import ArraySamples
 from lvq.solvers import state as module
 from lvq.solvers.state import (
-    StoppingRule,
     TrainingState,
     Units,
     mean_units,
@@ -111,29 +110,6 @@ def test_the_scaled_cost_is_in_plain_numbers(dtype):
     assert training_state(rule).scaled_cost(dtype) is rule
 
 
-# -- stopping ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("tol", "patience", "values", "stops_after"),
-    [
-        (None, 1, [1.0, 1.0, 1.0], None),
-        (0.0, 1, [1.0, 1.0], 2),
-        (0.0, 2, [1.0, 0.9, 0.9, 0.9], 4),
-        (0.1, 2, [1.0, 0.95, 0.8, 0.75, 0.74], 5),  # 0.8 is an improvement by more than 0.1 on 0.95
-        (0.1, 2, [1.0, 0.95, 0.9, 0.5], 3),  # each by less than 0.1 on the best so far
-        (0.0, 2, [1.0, 2.0, 0.5, 2.0, 0.4], None),
-    ],
-)
-def test_stopping_rule(tol, patience, values, stops_after):
-    rule = StoppingRule(tol, patience)
-    stopped = []
-    for value in values:
-        rule.update(value)
-        stopped.append(rule.converged)
-    assert stopped.index(True) + 1 == stops_after if stops_after else not any(stopped)
-
-
 # -- progress ----------------------------------------------------------------------------------------------------------
 
 
@@ -143,5 +119,4 @@ def test_a_line_has_the_name_the_objective_and_the_time_left(monkeypatch, capsys
     report = progress_lines("fit", 8)
     report(2, 0.123456789)
     report(8, 0.1)
-    report(8, 0.1, last=True)  # it has a line already
     assert capsys.readouterr().out == "fit 2/8  objective 0.12346  90 s left\nfit 8/8  objective 0.1  0 s left\n"

@@ -35,6 +35,9 @@ from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.state import Result, progress_lines, silent, state_problem
 from lvq.typing import Label
 
+LITTLE = 0.01  # of the whole fall of the objective: less in the last tenth of the iterations is no reason to warn
+SCALED = 4.0  # variance of a feature up to which, and down to one over which, features count as scaled
+
 
 @contextmanager
 def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
@@ -92,7 +95,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
             shaped, parts, temperature = self._settled(parts, samples, classes, groups, warm)
             if warm:
                 check_unchanged(self, parts, classes, stream=False)
-                before = steps.restarted(parts, self._training(), samples.n_samples, len(classes), random_state)
+                before = steps.restarted(parts, self._training(), samples, random_state)
                 training = with_moments(before, samples)
             else:
                 training = shaped._begin(parts, samples, classes, random_state)
@@ -297,10 +300,10 @@ def _warn_if_not_converged(estimator: BaseEstimator, result: Result, samples: Ar
     """Warn where lbfgs stopped at max_iter while the last tenth of its iterations still brought a hundredth."""
     history = result.history
     late = history[-max(2, len(history) // 10)] if len(history) > 1 else np.inf
-    if result.converged or late - history[-1] <= 0.01 * (history[0] - history[-1]):
+    if result.converged or late - history[-1] <= LITTLE * (history[0] - history[-1]):
         return
     as_directions = getattr(estimator, "metric", "euclidean") == "cosine"
-    scaled = as_directions or (samples.in_memory and 0.25 <= typical_variance(samples) <= 4)
+    scaled = as_directions or (samples.in_memory and 1 / SCALED <= typical_variance(samples) <= SCALED)
     warnings.warn(
         f"{type(estimator).__name__}: lbfgs stopped after {result.n_iter} iterations, before the objective "
         f"({history[-1]:.5g}) converged. Increase max_iter (now {estimator.max_iter}) or the solver's tol"

@@ -62,9 +62,8 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
         value : float
             The objective.
         """
-        model, factors = self._fitted("objective_value"), self._class_weight
-        missing = model.variances is not None
-        samples = samples_of_classes(self, X, y, sample_weight, model.classes, class_weight=factors, missing=missing)
+        classes = self._fitted("objective_value").classes
+        samples = samples_of_classes(self, X, y, sample_weight, classes, self._class_weight)
         return objective_value(self._training(), samples)
 
     @by_partition

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from lvq.estimators.tensors import floating, is_valid, on_device, stand_in
+from lvq.estimators.tensors import floating, is_valid, on_device
 from lvq.model import rows
 from lvq.model.samples import ArraySamples, with_values
 from lvq.typing import Argument, Array, ClassWeight, Delayed, MatrixLike
@@ -69,7 +69,7 @@ def _samples_to_predict(estimator: BaseEstimator, X: MatrixLike) -> Array:
         X = rows.as_numpy(X)
     if _fits(X, estimator):
         return X
-    samples, _ = _validated(estimator, X, "no_validation", reset=False, missing=ignores_missing)
+    samples, _ = validated(estimator, X, "no_validation", reset=False, missing=ignores_missing)
     return rows.check_magnitude(samples, type(estimator).__name__)
 
 
@@ -92,7 +92,7 @@ def _length(numbers: np.ndarray) -> float:
         return float(np.dot(numbers, numbers)) ** 0.5
 
 
-def _validated(
+def validated(
     estimator: BaseEstimator,
     X: MatrixLike,
     y: ArrayLike,
@@ -129,8 +129,7 @@ def check_range(estimator: BaseEstimator, X: Array) -> None:
     if 0 < spread < limit:
         raise ValueError(
             f"{type(estimator).__name__} computes squared distances, which underflow for features whose range is at "
-            f"most {spread:.3g} in {X.dtype}; the smallest allowed range is {limit:.3g}. Scale the features first, for "
-            "example with sklearn.preprocessing.StandardScaler."
+            f"most {spread:.3g} in {X.dtype}; {limit:.3g} is allowed. Scale the features first, as by StandardScaler."
         )
 
 
@@ -167,10 +166,11 @@ def training_samples(
         tensor = False  # the check as an array raises the error
     missing = getattr(estimator, "missing", "raise") == "ignore"
     types = FLOATS if device is None or rows.has_float64(device) else [np.float32]
-    array = stand_in(X) if tensor else rows.as_numpy(X)
+    # scikit-learn checks the shape of a tensor by that of an array of one number in memory
+    array = np.broadcast_to(np.zeros(1, rows.numpy_type(X)), tuple(X.shape)) if tensor else rows.as_numpy(X)
     dense, settings = device is not None, {"assume_finite": True} if tensor else {}  # `is_valid` has looked
     with config_context(**settings):
-        given, labels = _validated(
+        given, labels = validated(
             estimator, array, rows.as_numpy(y), reset=reset, missing=missing, dense=dense, types=types
         )
     if not tensor:
@@ -184,7 +184,7 @@ def training_samples(
     if len(kept) < len(weight):
         present, index = np.unique(rows.as_numpy(index)[kept], return_inverse=True)
         given, weight, classes = given[kept], weight[kept], classes[present]
-    check_classes(estimator, classes, sample_weight)
+    check_classes(estimator, classes)
     weight = weight / weight.mean()  # only ratios count: the rate keeps its meaning
     if tensor:
         index = index.to(X.device) if rows.is_tensor(index) else rows.beside(index, X)
@@ -206,14 +206,12 @@ def samples_of_classes(
     y: ArrayLike,
     sample_weight: ArrayLike | None,
     classes: np.ndarray,
-    *,
     class_weight: ClassWeight,
-    missing: bool,
-    reset: bool = False,
 ) -> ArraySamples:
-    """Labelled samples in memory whose classes are known; those of weight 0 are left out."""
-    name = type(estimator).__name__
-    X, labels = _validated(estimator, rows.as_numpy(X), rows.as_numpy(y), reset=reset, missing=missing)
+    """Labelled samples of known classes, in memory, for a fitted model or to begin a stream; none of weight 0."""
+    name, model = type(estimator).__name__, getattr(estimator, "model_", None)
+    missing = estimator.missing == "ignore" if model is None else model.variances is not None
+    X, labels = validated(estimator, rows.as_numpy(X), rows.as_numpy(y), reset=model is None, missing=missing)
     check_range(estimator, X)
     found, index = distinct_labels(estimator, labels)
     unknown = np.setdiff1d(found, classes)
@@ -224,7 +222,7 @@ def samples_of_classes(
     kept = np.flatnonzero(weight > 0)
     if not len(kept):
         raise ValueError(f"{name} needs at least one sample of a weight above 0.")
-    if hasattr(estimator, "model_") and estimator.model_.unit_length:
+    if model is not None and model.unit_length:
         X = rows.checked_unit_rows(X, name)
     kept = kept[with_values(X[kept], y[kept])]
     return ArraySamples(X[kept], y[kept], weight[kept])
@@ -254,13 +252,12 @@ def distinct_labels(estimator: BaseEstimator, y: Array) -> tuple[np.ndarray, Arr
     return classes, index
 
 
-def check_classes(estimator: BaseEstimator, classes: np.ndarray, sample_weight: ArrayLike | None) -> None:
+def check_classes(estimator: BaseEstimator, classes: np.ndarray) -> None:
     """Raise ValueError for fewer than two classes."""
     if len(classes) < 2:
         raise ValueError(
-            f"{type(estimator).__name__} needs samples of at least two classes, got {len(classes)} class"
-            f"{': ' + str(classes[0]) if len(classes) else ''}."
-            + (" Samples of weight 0 do not count." if sample_weight is not None else "")
+            f"{type(estimator).__name__} needs samples of at least two classes with a weight above 0, got "
+            f"{len(classes)} class: {classes.tolist()}."
         )
 
 
@@ -276,8 +273,7 @@ def sample_weights(
     with np.errstate(over="ignore"):
         if not np.isfinite(weight.sum()):
             raise ValueError(
-                f"The sum of the weights, those of the classes included, overflows in {X.dtype}; divide all of them by "
-                "the largest."
+                f"The sum of the weights, classes included, overflows in {X.dtype}; divide all of them by the largest."
             )
     return weight
 
@@ -362,9 +358,8 @@ def _remedy(estimator: BaseEstimator, message: str, X: MatrixLike) -> str | None
     name = type(estimator).__name__
     if message.startswith("could not convert string"):
         return (
-            f"{name} needs X of numbers, got text: {message}. Encode categories as numbers, for example by "
-            "sklearn.preprocessing.OneHotEncoder in a ColumnTransformer; `lvq fit TABLE` does so itself. Encode texts "
-            "by sklearn.feature_extraction.text.TfidfVectorizer."
+            f"{name} needs X of numbers, got text: {message}. Encode categories, for example by OneHotEncoder in a "
+            "ColumnTransformer, as `lvq fit TABLE` does itself, and texts by TfidfVectorizer, all of scikit-learn."
         )
     if message.endswith("not 'NAType'"):
         return (

@@ -2,13 +2,10 @@
 
 from typing import ClassVar
 
-from numpy.typing import ArrayLike
-
 from lvq.estimators.base import BaseLVQ
 from lvq.estimators.parameters import estimator, one_of
-from lvq.estimators.specification import Solver
-from lvq.model.costs import CostOrRule, WindowRule, WinnerRule
-from lvq.model.relevance import Hebbian, Relevance, RuleWeights
+from lvq.model.costs import WindowRule, WinnerRule
+from lvq.model.relevance import Hebbian, RuleWeights
 from lvq.solvers.online import Online
 from lvq.typing import Argument
 
@@ -25,9 +22,6 @@ class KohonenLVQ(BaseLVQ):
         if name == "solver" and value in ("auto", "online"):
             return Online(learning_rate=self._rate)
         return super()._part(name, value)
-
-    def _solver(self, cost: CostOrRule, relevance: Relevance, X: ArrayLike | None) -> Solver:
-        return self._part("solver", self.solver)
 
 
 @estimator

@@ -5,9 +5,9 @@ the descriptions of all parameters into the docstring, for ``{parameters}`` and 
 their constraints for scikit-learn's validation. Parameters of parts are described by the parts, and constrained here.
 """
 
-import textwrap
+import re
 from dataclasses import MISSING, dataclass, fields
-from inspect import Signature, cleandoc
+from inspect import cleandoc
 from numbers import Integral, Real
 from typing import TypeVar, dataclass_transform
 
@@ -35,116 +35,95 @@ def one_of(*options: str) -> StrOptions:
     return StrOptions(set(options))
 
 
-def in_words(*options: str) -> str:
-    """The same for a description: ``{"kmeans", "means"}``."""
-    return "{" + ", ".join(f'"{option}"' for option in options) + "}"
+class Described:
+    """All parameters of the estimators, as their docstrings have them; `estimator` adds the defaults.
+
+    n_prototypes : int, dict or "auto"
+        Prototypes per class: one number, or a dict class -> number. "auto" chooses by the log-loss of samples
+        left out of short fits. None, of LVQClassifier alone, is that of the form, or 1 where a relevance is
+        given.
+    init : {"kmeans", "means", "samples", "random"}, array or (array, labels)
+        Start: k-means in each class, class means with a small spread, random samples of the class, random places
+        in each feature's range, or given prototypes, class by class or with their labels.
+    metric : {"euclidean", "cosine"}
+        What distances are between: samples as they are, or their directions. With "cosine" samples and
+        prototypes have length one, and a squared distance is ``2 - 2 cos(x, w)`` before relevances and kernel;
+        for embeddings and tf-idf rows. A row of zeros is an error. With lbfgs and adam.
+    relevance : str or Relevance, optional
+        How features are weighted: not at all (None), by gradient ("gradient" and "local_diagonal" for weights of
+        features, "local_scale" for one weight of all, "matrix" and "local_matrix" for matrices; local ones for
+        each class or prototype), by RLVQ's rule ("hebbian"), or by the Fisher criterion over the prototypes
+        ("fc1") or over the samples they have won ("fc2"). Objects of `lvq.model.relevance`, such as
+        ``Matrix(rank=2)``, have parameters of their own. "auto", of LVQClassifier alone, is that of the form.
+    form : {"auto", "plain", "linear", "additive", "matrix"}
+        What log-odds may be: "plain" learns one scale for all features; "linear" gives linear log-odds;
+        "additive" sums of functions of single features; "matrix" uses the products of features. "auto" chooses
+        by the log-loss of samples left out of short fits, and each form its number of prototypes.
+    kernel : {"gaussian", "cauchy", "inverse_multiquadric", "rational_quadratic"} or Kernel, optional
+        Radial kernel on the squared distances; None leaves them unchanged. Objects of `lvq.model.links`, such as
+        ``Gaussian(width="learned")``, have parameters of their own.
+    slope : float, "time" or None
+        Steepness of the sigmoid around mu; None is the identity. "time", with the online solver, grows with the
+        number of steps, as in Sato and Yamada.
+    xi : float
+        Steepness of the cost, in units of one over the data's spread (the mean smallest distance).
+    alpha : float
+        Weight of the regulariser that draws the nearest own prototype to the sample, in the units of `xi`.
+    window : float
+        Relative width of the window around the midplane of two prototypes.
+    epsilon : float
+        Fraction of the rate when both nearest prototypes are of the sample's class.
+    decision : {"nearest", "posterior"}
+        Predict the class of the nearest prototype, as the papers do, or that of the largest posterior.
+    calibration : {"temperature"}, optional
+        Whether `fit` ends with the choice of a temperature, by which `predict_proba` has the smallest log-loss
+        on samples left out of short fits; with fewer than 50 it is one. Predictions do not change.
+    solver : {"auto", "lbfgs", "adam", "online"} or solver
+        How to learn: by L-BFGS on all samples, which needs no rate; by Adam on mini-batches; or sample by
+        sample, as the papers do. "auto" is lbfgs, or online where a part has no gradient; for sparse X of 16,384
+        features or more it is online, or adam for relevances. Objects such as ``LBFGS(device="cuda")`` have
+        parameters of their own. `partial_fit` is always online.
+    cost_matrix : array-like of shape (n_classes, n_classes), optional
+        Cost of predicting the column's class for a sample of the row's class: a factor of each sample's cost by
+        the class of its nearest other prototype, and with the cross-entropy of each class's part in it. Not
+        online.
+    cost : {"glvq", "mce", "logm", "snpc", "rslvq", "cross_entropy"} or Cost
+        The cost to minimise; see the classes of these names. Objects of `lvq.model.costs`, such as
+        ``LOGMCost(xi=2)``, have parameters of their own; an object of your own needs `value_and_derivative`.
+    estimator : LVQClassifier, optional
+        Whose form, ridge and cost are chosen; None is ``LVQClassifier()``.
+    cv : int, splitter or iterable
+        Folds, as in scikit-learn; a number is one of shuffled stratified folds.
+    candidates : sequence of dict, optional
+        Parameters of `LVQClassifier` to compare, in the order of preference; None compares the forms of
+        `LVQClassifier`, two with more prototypes, one with a smaller ridge, and one with another cost.
+    scoring : str, callable or None
+        Score, as in scikit-learn; None: the mean log-likelihood, calibrated.
+    n_jobs : int, optional
+        Threads over folds and candidates; None means one, -1 all cores.
+    missing : {"raise", "ignore"}
+        What NaN in X means: an error, or a missing value. With "ignore" distances are over the observed
+        features, divided by the fraction of the metric that they are, the sum of Lambda_ll times the variance of
+        feature l in the training samples. A row without any value is left out in `fit`; later it is equally far
+        from all prototypes, and its certainty 0. Not on a device or in dask collections.
+    sample_prototypes : bool
+        Whether every prototype is a training sample: each moves to the nearest sample of its class, the metric
+        is trained again, and both are repeated while the objective falls. The model then contains single
+        samples.
+    max_iter : int
+        Epochs; iterations of lbfgs, which count its first epochs on large data. With 0 the model is its start.
+    class_weight : dict or "balanced", optional
+        Factor of the weights of each class.
+    random_state : int, RandomState or None
+        Seed of start and order.
+    warm_start : bool
+        Start from the prototypes of the last fit.
+    verbose : bool
+        Print the progress of training.
+    """
 
 
-PARAMETERS: dict[str, tuple[str, str]] = {
-    "n_prototypes": (
-        'int, dict or "auto"',
-        'Prototypes per class: one number, or a dict class -> number. "auto" chooses by the log-loss of samples '
-        "left out of short fits. None, of LVQClassifier alone, is that of the form, or 1 where a relevance is given.",
-    ),
-    "init": (
-        '{"kmeans", "means", "samples", "random"}, array or (array, labels)',
-        "Start: k-means in each class, class means with a small spread, random samples of the class, random places in "
-        "each feature's range, or given prototypes, class by class or with their labels.",
-    ),
-    "metric": (
-        '{"euclidean", "cosine"}',
-        'What distances are between: samples as they are, or their directions. With "cosine" samples and prototypes '
-        "have length one, and a squared distance is ``2 - 2 cos(x, w)`` before relevances and kernel; for embeddings "
-        "and tf-idf rows. A row of zeros is an error. With lbfgs and adam.",
-    ),
-    "relevance": (
-        "str or Relevance, optional",
-        'How features are weighted: not at all (None), by gradient ("gradient" and "local_diagonal" for weights of '
-        'features, "local_scale" for one weight of all, "matrix" and "local_matrix" for matrices; local ones for each '
-        'class or prototype), by RLVQ\'s rule ("hebbian"), or by the Fisher criterion over the prototypes ("fc1") or '
-        'over the samples they have won ("fc2"). Objects of `lvq.model.relevance`, such as ``Matrix(rank=2)``, have '
-        'parameters of their own. "auto", of LVQClassifier alone, is that of the form.',
-    ),
-    "form": (
-        '{"auto", "plain", "linear", "additive", "matrix"}',
-        'What log-odds may be: "plain" learns one scale for all features; "linear" gives linear log-odds; "additive" '
-        'sums of functions of single features; "matrix" uses the products of features. "auto" chooses by the log-loss '
-        "of samples left out of short fits, and each form its number of prototypes.",
-    ),
-    "kernel": (
-        f"{in_words(*KERNELS)} or Kernel, optional",
-        "Radial kernel on the squared distances; None leaves them unchanged. Objects of `lvq.model.links`, such as "
-        '``Gaussian(width="learned")``, have parameters of their own.',
-    ),
-    "slope": (
-        'float, "time" or None',
-        'Steepness of the sigmoid around mu; None is the identity. "time", with the online solver, grows with the '
-        "number of steps, as in Sato and Yamada.",
-    ),
-    "xi": ("float", "Steepness of the cost, in units of one over the data's spread (the mean smallest distance)."),
-    "alpha": (
-        "float",
-        "Weight of the regulariser that draws the nearest own prototype to the sample, in the units of `xi`.",
-    ),
-    "window": ("float", "Relative width of the window around the midplane of two prototypes."),
-    "epsilon": ("float", "Fraction of the rate when both nearest prototypes are of the sample's class."),
-    "decision": (
-        '{"nearest", "posterior"}',
-        "Predict the class of the nearest prototype, as the papers do, or that of the largest posterior.",
-    ),
-    "calibration": (
-        '{"temperature"}, optional',
-        "Whether `fit` ends with the choice of a temperature, by which `predict_proba` has the smallest log-loss on "
-        "samples left out of short fits; with fewer than 50 it is one. Predictions do not change.",
-    ),
-    "solver": (
-        '{"auto", "lbfgs", "adam", "online"} or solver',
-        "How to learn: by L-BFGS on all samples, which needs no rate; by Adam on mini-batches; or sample by sample, as "
-        'the papers do. "auto" is lbfgs, or online where a part has no gradient; for sparse X of 16,384 features or '
-        'more it is online, or adam for relevances. Objects such as ``LBFGS(device="cuda")`` have parameters of their '
-        "own. `partial_fit` is always online.",
-    ),
-    "cost_matrix": (
-        "array-like of shape (n_classes, n_classes), optional",
-        "Cost of predicting the column's class for a sample of the row's class: a factor of each sample's cost by the "
-        "class of its nearest other prototype, and with the cross-entropy of each class's part in it. Not online.",
-    ),
-    "cost": (
-        f"{in_words(*COSTS)} or Cost",
-        "The cost to minimise; see the classes of these names. Objects of `lvq.model.costs`, such as "
-        "``LOGMCost(xi=2)``, have parameters of their own; an object of your own needs `value_and_derivative`.",
-    ),
-    "estimator": ("LVQClassifier, optional", "Whose form, ridge and cost are chosen; None is ``LVQClassifier()``."),
-    "cv": ("int, splitter or iterable", "Folds, as in scikit-learn; a number is one of shuffled stratified folds."),
-    "candidates": (
-        "sequence of dict, optional",
-        "Parameters of `LVQClassifier` to compare, in the order of preference; None compares the forms of "
-        "`LVQClassifier`, two with more prototypes, one with a smaller ridge, and one with another cost.",
-    ),
-    "scoring": ("str, callable or None", "Score, as in scikit-learn; None: the mean log-likelihood, calibrated."),
-    "n_jobs": ("int, optional", "Threads over folds and candidates; None means one, -1 all cores."),
-    "missing": (
-        '{"raise", "ignore"}',
-        'What NaN in X means: an error, or a missing value. With "ignore" distances are over the observed features, '
-        "divided by the fraction of the metric that they are, the sum of Lambda_ll times the variance of feature l in "
-        "the training samples. A row without any value is left out in `fit`; later it is equally far from all "
-        "prototypes, and its certainty 0. Not on a device or in dask collections.",
-    ),
-    "sample_prototypes": (
-        "bool",
-        "Whether every prototype is a training sample: each moves to the nearest sample of its class, the metric is "
-        "trained again, and both are repeated while the objective falls. The model then contains single samples.",
-    ),
-    "max_iter": (
-        "int",
-        "Epochs; iterations of lbfgs, which count its first epochs on large data. With 0 the model is its start.",
-    ),
-    "class_weight": ('dict or "balanced", optional', "Factor of the weights of each class."),
-    "random_state": ("int, RandomState or None", "Seed of start and order."),
-    "warm_start": ("bool", "Start from the prototypes of the last fit."),
-    "verbose": ("bool", "Print the progress of training."),
-}
-
+PENALTIES = ("ridge", "log_determinant", "shrinkage", "sparsity", "smoothness")  # of relevances, in batch solvers
 CONSTRAINTS: dict[str, list[object]] = {
     "n_prototypes": [at_least_one, dict, one_of("auto")],
     "init": [one_of(*STARTS), "array-like", tuple],
@@ -152,11 +131,11 @@ CONSTRAINTS: dict[str, list[object]] = {
     "relevance": [one_of(*RELEVANCES), None, Relevance],
     "form": [one_of("auto", "plain", "linear", "additive", "matrix")],
     "kernel": [one_of(*KERNELS), None, HasMethods(["value", "derivative"])],
-    "slope": [positive, one_of("time"), None],
+    "slope": [not_negative, one_of("time"), None],
     "xi": [positive],
     "alpha": [not_negative],
     "window": [unit_interval],
-    "epsilon": [unit_interval],
+    "epsilon": [Interval(Real, 0, 1, closed="left")],
     "decision": [one_of("nearest", "posterior")],
     "calibration": [one_of("temperature"), None],
     "solver": [one_of("auto", "lbfgs", "adam", "online"), Adam, LBFGS, Online],
@@ -173,16 +152,39 @@ CONSTRAINTS: dict[str, list[object]] = {
     "random_state": ["random_state"],
     "warm_start": ["boolean"],
     "verbose": ["verbose"],
+    # of parts
+    **{name: [not_negative] for name in PENALTIES},
+    "rank": [at_least_one, one_of("auto"), None],
+    "local": [one_of("class", "prototype"), None],
+    "feature_groups": ["array-like", None],
+    "weighted_step": ["boolean"],
+    "squared": ["boolean"],
+    "scores": [one_of("sum", "max")],
+    "no_variance": [one_of("zero", "between")],
+    "classes": [one_of("fractions", "even")],
+    "rivals": [one_of("all", "nearest")],
+    "width": [Interval(Real, 1e-150, 1e150, closed="both"), one_of("auto", "learned")],
+    "shape": [positive],
+    "device": [str, None],
+    "batch_size": [at_least_one],
+    "step": [one_of("scaled", "gradient", "relative")],
+    "learning_rate": [not_negative],
+    "relevance_rate": [not_negative, None],
+    "schedule": [one_of("constant", "linear", "inverse")],
+    "tol": [not_negative, None],
+    "shuffle": ["boolean"],
 }
 
 ATTRIBUTES = cleandoc(ModelPredictions.__doc__ or "").partition("\n\n")[2]
+_texts = re.split(r"\n(?=\w)", cleandoc(Described.__doc__ or "").partition("\n\n")[2])
+DESCRIPTIONS = {text.partition(" : ")[0]: text for text in _texts}
 
 
-def entry(name: str, kind: str, text: str, default: object) -> str:
-    """The numpydoc entry of one parameter, for a docstring without a margin: from Python 3.13 on none has one."""
-    shown = "" if default in (None, MISSING, Signature.empty) else f", default={default!r}"
-    body = textwrap.wrap(text, 105, break_on_hyphens=False)
-    return "\n    ".join([f"{name} : {kind}{shown}", *body])
+def entry(name: str, default: object) -> str:
+    """The numpydoc entry of one parameter."""
+    head, line, text = DESCRIPTIONS.get(name, name).partition("\n")  # Python -OO has no docstrings
+    shown = "" if default in (None, MISSING) else f", default={default!r}"
+    return head + shown + line + text
 
 
 @dataclass_transform(kw_only_default=True)
@@ -190,7 +192,7 @@ def estimator(cls: Class) -> Class:
     """Make the annotated fields of a class its keyword parameters, and describe and constrain them."""
     dataclass(kw_only=True, eq=False, repr=False)(cls)  # changes the class in place
     used = [field for field in fields(cls) if field.init]
-    entries = [entry(field.name, *PARAMETERS[field.name], field.default) for field in used]
+    entries = [entry(field.name, field.default) for field in used]
     text = cleandoc(cls.__doc__ or "").replace("{parameters}", "\n".join(["Parameters", "----------", *entries]))
     cls.__doc__ = text.replace("{attributes}", ATTRIBUTES)
     known = CONSTRAINTS | getattr(cls, "_own_constraints", {})  # where a class is stricter than the table

@@ -18,17 +18,17 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
-from sklearn.utils.validation import _check_feature_names, _check_n_features, column_or_1d
+from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_non_negative
 
 from lvq.estimators.inputs import (
     check_classes,
     check_range,
     class_weights,
     distinct_labels,
-    first_missing,
     in_memory,
     is_dask,
+    validated,
 )
 from lvq.model.rows import BLOCK, rounded_centre
 from lvq.model.samples import ArraySamples, Total, rows_by_class
@@ -134,10 +134,8 @@ class Partitions:
         counts, generator = held.sum(axis=0), np.random.default_rng(seed)
         if k is None:
             wanted = np.minimum(counts, max(10, min(START_SAMPLES, START_NUMBERS // (self.n_features * len(counts)))))
-        elif k >= counts.sum():
-            wanted = counts
         else:
-            wanted = generator.multivariate_hypergeometric(counts, k, method="marginals")
+            wanted = generator.multivariate_hypergeometric(counts, min(k, counts.sum()), method="marginals")
         draw = partial(generator.multivariate_hypergeometric, method="marginals")
         taken = np.stack([draw(column, number) for column, number in zip(held.T, wanted)], axis=1)
         seeds = generator.integers(2**31, size=len(held))
@@ -183,28 +181,18 @@ def _arranged(block: ArraySamples, centre: np.ndarray, total: float) -> ArraySam
 
 
 def _checked(
-    number: int, X: MatrixLike, y: MatrixLike, weight: MatrixLike, shape: tuple[int, Sequence[str] | None, np.dtype]
+    number: int, X: MatrixLike, y: MatrixLike, weight: MatrixLike, estimator: BaseEstimator, dtype: np.dtype
 ) -> ArraySamples:
     """A partition as arrays: samples in the common type, labels as they are, weights."""
-    n_features, names, dtype = shape
     with _named(number):
-        if names is not None and list(X.columns) != list(names):
-            raise ValueError(f"X has the columns {list(X.columns)}, and other partitions have {list(names)}.")
-        try:
-            X = check_array(X, dtype=dtype, input_name="X", ensure_min_samples=0)
-        except ValueError as error:
-            raise ValueError(f"{error} {first_missing(X)}".strip()) from error
-        y = column_or_1d(np.asarray(y))
-        weight = np.ones(len(X), dtype) if weight is None else check_array(weight, dtype=dtype, ensure_2d=False)
-        if X.shape[1] != n_features or not len(X) == len(y) == len(weight) or (weight < 0).any():
-            raise ValueError(
-                f"X has shape {X.shape}, y {y.shape} and sample_weight {weight.shape}; X needs {n_features} features, "
-                "and each sample one label and one non-negative weight."
-            )
-        if any(label is None or type(label).__name__ == "NAType" or label != label for label in y.tolist()):
-            raise ValueError("y contains NaN or missing labels.")
-        if len({isinstance(label, str) for label in y.tolist()}) > 1:
-            raise ValueError("y must be of one kind, all text or all whole numbers.")
+        if not len(X):
+            return ArraySamples(np.zeros((0, estimator.n_features_in_), dtype), np.asarray(y), np.zeros(0, dtype))
+        X, y = validated(estimator, X, y, reset=False, missing=False, dense=True, types=[dtype])
+        distinct_labels(estimator, y)
+        weight = np.ones(len(X)) if weight is None else weight  # all of them may be 0 here
+        weight = check_array(weight, dtype=dtype, ensure_2d=False, input_name="sample_weight")
+        check_consistent_length(X, weight)
+        check_non_negative(weight, "sample_weight")
     return ArraySamples(X, y, weight)
 
 
@@ -239,13 +227,7 @@ def _partitions(X: Delayed) -> list[Delayed]:
 
 
 def training_partitions(
-    estimator: BaseEstimator,
-    solver: object,
-    X: Delayed,
-    y: MatrixLike,
-    sample_weight: MatrixLike | None,
-    *,
-    reset: bool,
+    estimator: BaseEstimator, solver: object, X: Delayed, y: MatrixLike, weight: MatrixLike | None, *, reset: bool
 ) -> tuple[Partitions, np.ndarray, slice]:
     """Samples with class indices and weights in their partitions, the classes, and all rows."""
     import dask
@@ -264,10 +246,9 @@ def training_partitions(
     types = set(X.dtypes) if hasattr(X, "dtypes") else {X.dtype}
     dtype = np.dtype(np.float32 if types == {np.dtype(np.float32)} else np.float64)
     parts = _partitions(X)
-    labels, weights = (_aligned(name, X, parts, values) for values in (y, sample_weight))
+    labels, weights = (_aligned(name, X, parts, values) for values in (y, weight))
     given = zip(range(len(parts)), parts, labels, weights)
-    names = getattr(estimator, "feature_names_in_", None) if hasattr(X, "columns") else None
-    task = dask.delayed(partial(_checked, shape=(estimator.n_features_in_, names, dtype)), traverse=False)
+    task = dask.delayed(partial(_checked, estimator=estimator, dtype=dtype), traverse=False)
     rows = dask.persist(*(task(*part) for part in given))
     classes, factors = _classes(estimator, dask.compute(*(dask.delayed(_label_counts)(block) for block in rows)))
     pairs = [dask.delayed(_indexed, nout=2)(block, classes, factors) for block in rows]
@@ -309,5 +290,5 @@ def _classes(
     classes, index = distinct_labels(estimator, names)
     factors = class_weights(estimator.class_weight, classes, np.bincount(index, counts))
     kept = np.bincount(index, weights) * factors > 0
-    check_classes(estimator, classes[kept], None)
+    check_classes(estimator, classes[kept])
     return classes[kept], factors[kept]

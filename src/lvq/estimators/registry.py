@@ -11,23 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from lvq.typing import Argument
 
-ESTIMATORS: dict[str, str] = {
-    "LVQClassifier": "lvq.estimators.classifier",
-    "LVQClassifierCV": "lvq.estimators.search",
-    "LVQ1": "lvq.estimators.kohonen",
-    "OLVQ1": "lvq.estimators.kohonen",
-    "LVQ21": "lvq.estimators.kohonen",
-    "LVQ3": "lvq.estimators.kohonen",
-    "RLVQ": "lvq.estimators.kohonen",
-    "GLVQ": "lvq.estimators.cost_based",
-    "GRLVQ": "lvq.estimators.cost_based",
-    "GMLVQ": "lvq.estimators.cost_based",
-    "LGMLVQ": "lvq.estimators.cost_based",
-    "MCE": "lvq.estimators.cost_based",
-    "LOGM": "lvq.estimators.cost_based",
-    "SNPC": "lvq.estimators.cost_based",
-    "RSLVQ": "lvq.estimators.cost_based",
+_MODULES: dict[str, tuple[str, ...]] = {
+    "classifier": ("LVQClassifier",),
+    "search": ("LVQClassifierCV",),
+    "kohonen": ("LVQ1", "OLVQ1", "LVQ21", "LVQ3", "RLVQ"),
+    "cost_based": ("GLVQ", "GRLVQ", "GMLVQ", "LGMLVQ", "MCE", "LOGM", "SNPC", "RSLVQ"),
 }
+#: The module of each estimator.
+ESTIMATORS = {name: f"lvq.estimators.{module}" for module, names in _MODULES.items() for name in names}
 
 #: Names of estimators on the command line that are not their class name in lower case.
 SHORT_NAMES = {"LVQClassifier": "lvq", "LVQClassifierCV": "lvq-cv", "LVQ21": "lvq2.1"}

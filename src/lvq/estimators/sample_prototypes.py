@@ -6,7 +6,6 @@ the two steps are repeated while the objective with prototypes on samples falls.
 """
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -28,27 +27,26 @@ def on_samples(parts: Parts, training: Training, samples: ArraySamples, classes:
         model = steps.fitted_model(training, parts, classes, None, None)
         rows = nearest_own_samples(model, samples)
         W = dense(samples.X[rows]).astype(training.params.prototypes.dtype, copy=False)
+        W.flags.writeable = False  # no solver may use them up
         placed = replace(training, params=training.params._replace(prototypes=W))
-        placed = _with_fitted_metric(parts, placed, samples, len(classes))
+        placed = _with_fitted_metric(parts, placed, samples)
         value = steps.objective_value(placed, samples)
         if not value < lowest:
             break
         best, lowest = placed, value
-        training, _ = steps.run(parts, _restarted(parts, placed, samples, len(classes)), samples, silent)
+        start = steps.restarted(parts, placed, samples, placed.state.random_state)
+        training, _ = steps.run(parts, start, samples, silent)
     return best
 
 
-def _with_fitted_metric(parts: Parts, training: Training, samples: ArraySamples, n_classes: int) -> Training:
+def _with_fitted_metric(parts: Parts, training: Training, samples: ArraySamples) -> Training:
     """The metric trained while the prototypes stay where they are, to the bit."""
     if training.params.relevance is None and not parts.learns_width:
         return training
     fixed = replace(parts, fixed_prototypes=True)
-    found, _ = steps.run(fixed, _restarted(parts, training, samples, n_classes), samples, silent)
+    start = steps.restarted(parts, training, samples, training.state.random_state)
+    found, _ = steps.run(fixed, start, samples, silent)
     return replace(found, params=found.params._replace(prototypes=training.params.prototypes))
-
-
-def _restarted(parts: Parts, training: Training, samples: ArraySamples, n_classes: int) -> Training:
-    return steps.restarted(parts, training, samples.n_samples, n_classes, training.state.random_state)
 
 
 def nearest_own_samples(model: PrototypeModel, samples: ArraySamples) -> np.ndarray:
@@ -61,14 +59,10 @@ def nearest_own_samples(model: PrototypeModel, samples: ArraySamples) -> np.ndar
         own, prototypes = np.flatnonzero(y == label), np.flatnonzero(model.labels == label)
         order, distinct = canonical_order(samples.X[own])
         own = np.sort(own[order[distinct]])
-        D = model.over_blocks(partial(_wide_columns, columns=prototypes), samples.X[own])
+        D = np.concatenate([model.distances(block)[:, prototypes] for block in model.blocks(samples.X[own])])
         used = np.zeros(len(own), dtype=int)
-        for distances, prototype in zip(D.T, prototypes):
+        for distances, prototype in zip(D.T.astype(np.float64), prototypes):
             nearest = np.lexsort((distances, used))[0]
             rows[prototype] = own[nearest]
             used[nearest] += 1
     return rows
-
-
-def _wide_columns(D: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    return D[:, columns].astype(np.float64)

@@ -12,14 +12,15 @@ from typing import Literal, Self, TypeVar
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, validate_parameter_constraints
+from sklearn.utils._param_validation import validate_parameter_constraints
 
-from lvq.estimators.parameters import at_least_one, estimator, not_negative, one_of, positive
+from lvq.estimators.parameters import CONSTRAINTS, PENALTIES, estimator
 from lvq.model.costs import COSTS, CostOrRule, CrossEntropyCost, MarginCost, SoftCost, WindowRule, WinnerRule
 from lvq.model.links import KERNELS, Identity, Kernel, Link, Part
 from lvq.model.relevance import RELEVANCES, Matrix, Relevance, Structured
 from lvq.model.rows import is_sparse
 from lvq.model.samples import ArraySamples
+from lvq.model.scores import SHARPNESS
 from lvq.solvers import lbfgs
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
@@ -36,38 +37,6 @@ PARTS: dict[str, dict[str, Argument]] = {
     "solver": {"auto": LBFGS(), "lbfgs": LBFGS(), "adam": Adam(), "online": Online()},
 }
 MAX_SPARSE = 1024  # features of sparse samples up to which a matrix, which is dense, can be learned
-PENALTIES = ("ridge", "log_determinant", "shrinkage", "sparsity", "smoothness")  # of relevances, in batch solvers
-#: Constraints of the parameters of parts.
-CONSTRAINTS: dict[str, list[object]] = {
-    "rank": [at_least_one, one_of("auto"), None],
-    "local": [one_of("class", "prototype"), None],
-    "ridge": [not_negative],
-    "log_determinant": [not_negative],
-    "shrinkage": [not_negative],
-    "feature_groups": ["array-like", None],
-    "sparsity": [not_negative],
-    "smoothness": [not_negative],
-    "weighted_step": ["boolean"],
-    "squared": ["boolean"],
-    "scores": [one_of("sum", "max")],
-    "no_variance": [one_of("zero", "between")],
-    "classes": [one_of("fractions", "even")],
-    "rivals": [one_of("all", "nearest")],
-    "width": [Interval(Real, 1e-150, 1e150, closed="both"), one_of("auto", "learned")],
-    "shape": [positive],
-    "xi": [positive],
-    "alpha": [not_negative],
-    "slope": [not_negative, one_of("time")],
-    "device": [str, None],
-    "batch_size": [at_least_one],
-    "step": [one_of("scaled", "gradient", "relative")],
-    "learning_rate": [not_negative],
-    "relevance_rate": [not_negative, None],
-    "schedule": [one_of("constant", "linear", "inverse")],
-    "tol": [not_negative, None],
-    "n_iter_no_change": [at_least_one],
-    "shuffle": ["boolean"],
-}
 Solver = Online | LBFGS | Adam
 Named = TypeVar("Named")
 
@@ -104,7 +73,7 @@ class Parts:
     solver: Solver
     max_iter: int
     by_posterior: bool = False
-    sharpness: float = 5.0
+    sharpness: float = SHARPNESS
     start: tuple[tuple[str, object], ...] = ()
     ignores_missing: bool = False
     max_runs: int = lbfgs.MAX_RUNS
@@ -176,8 +145,7 @@ class Specification(BaseEstimator):
             part = self._part(name, getattr(self, name))
             if not hasattr(part, "set_params"):
                 raise ValueError(
-                    f"{key} of {type(self).__name__} is a parameter of the part that {name!r} names, and {part!r} has "
-                    f"none. Set {name!r} too."
+                    f"{key}: {part!r}, the {name} of {type(self).__name__}, has no parameters; set {name} too."
                 )
             setattr(self, name, _copy(part))  # a class shares its default, a user may share parts
         return super().set_params(**nested)
@@ -202,7 +170,7 @@ class Specification(BaseEstimator):
         if self.solver != "auto":
             return self._part("solver", self.solver)
         if not (cost.smooth and relevance.smooth) or getattr(cost, "slope", 0) == "time":
-            return Online()
+            return self._part("solver", "online")
         if X is not None and is_sparse(X) and X.shape[1] >= WIDE_SPARSE:
             plain = type(relevance) is Relevance and is_compiled(cost, self._kernel())
             plain = plain and getattr(cost, "cost_matrix", None) is None
@@ -238,7 +206,7 @@ def _sharpness(cost: CostOrRule) -> float:
     """How steeply relative scores become probabilities: as steeply as the cost's sigmoid, if it has one."""
     slope = getattr(cost, "slope", None)
     steep = float(slope) if isinstance(slope, Real) else 0.0
-    return steep if steep > 0 else 5.0
+    return steep if steep > 0 else SHARPNESS
 
 
 # -- checks ------------------------------------------------------------------------------------------------------------
@@ -317,8 +285,7 @@ def _check_batch(estimator: BaseEstimator, parts: Parts) -> None:
     if not parts.relevance.smooth:
         raise ValueError(
             f"solver={solver} of {name} needs a relevance with a gradient, and {estimator.relevance!r} is a rule "
-            "without one. Use solver='online', or relevance None, 'gradient', 'matrix', 'local_matrix', "
-            "'local_diagonal' or 'local_scale'."
+            "without one. Use solver='online', or another relevance, such as 'gradient' or 'matrix'."
         )
     if getattr(parts.cost, "slope", 0) == "time":
         raise ValueError(f"slope='time' of {name} counts single steps, so it needs solver='online', not {solver}.")
@@ -327,10 +294,9 @@ def _check_batch(estimator: BaseEstimator, parts: Parts) -> None:
 def check_for_samples(estimator: BaseEstimator, parts: Parts, samples: ArraySamples, n_classes: int) -> None:
     """Raise ValueError for parts that do not fit the samples."""
     name, relevance, n = type(estimator).__name__, parts.relevance, samples.n_features
-    if parts.ignores_missing and not samples.in_memory:
-        raise ValueError(f"missing='ignore' of {name} needs samples in memory, got a dask collection. Fill them first.")
-    if parts.unit_length and not samples.in_memory:
-        raise ValueError(f"metric='cosine' of {name} needs samples in memory, got a dask collection. Compute it first.")
+    for setting, given in (("missing='ignore'", parts.ignores_missing), ("metric='cosine'", parts.unit_length)):
+        if given and not samples.in_memory:
+            raise ValueError(f"{setting} of {name} needs samples in memory, got a dask collection. Compute it first.")
     if isinstance(relevance, Matrix) and relevance.n_rows(n) > n:
         raise ValueError(
             f"The 'rank' of the matrix of {name} must be at most the number of features, {n}; got {relevance.rank}. "
@@ -367,9 +333,8 @@ def _check_groups(relevance: Structured, groups: list[Hashable], n_features: int
         )
     if isinstance(relevance, Matrix) and relevance.sparsity == 0 and len(set(used)) < len(used):
         raise ValueError(
-            f"feature_groups of {name} must have different labels for all features that are used, as a matrix gives no "
-            "equal weights and groups count in 'sparsity' alone. Set sparsity, or use weights of features, "
-            "relevance='gradient' or 'local_diagonal'."
+            f"feature_groups of {name} must have different labels for all features in use, as a matrix gives no equal "
+            "weights and groups count in 'sparsity' alone. Set sparsity, or relevance='gradient' or 'local_diagonal'."
         )
     if getattr(relevance, "log_determinant", 0) > 0 and len(used) < len(groups):
         raise ValueError(

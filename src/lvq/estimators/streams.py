@@ -26,12 +26,7 @@ if TYPE_CHECKING:
 
 
 def next_batch(
-    estimator: "BaseLVQ",
-    parts: Parts,
-    X: ArrayLike,
-    y: ArrayLike,
-    classes: ArrayLike | None,
-    sample_weight: ArrayLike | None,
+    estimator: "BaseLVQ", parts: Parts, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, weight: ArrayLike | None
 ) -> tuple[Training, ArraySamples, np.ndarray]:
     """The model before a batch of a stream, the samples of the batch, and all classes."""
     first = not hasattr(estimator, "model_")
@@ -39,15 +34,13 @@ def next_batch(
     if not first and classes is None:
         _add_unseen(estimator, X, y)
     known = _known_classes(estimator, classes, first)
-    factors, missing = estimator.class_weight, parts.ignores_missing
-    samples = samples_of_classes(
-        estimator, X, y, sample_weight, known, class_weight=factors, missing=missing, reset=first
-    )
+    if not first:
+        check_unchanged(estimator, parts, known, stream=True)
+    samples = samples_of_classes(estimator, X, y, weight, known, estimator.class_weight)
     if first:
         check_for_samples(estimator, parts, samples, len(known))
         random_state = check_random_state(estimator.random_state)
         return estimator._begin(parts, samples, known, random_state, stream=True), samples, known
-    check_unchanged(estimator, parts, known, stream=True)
     before = estimator._training()
     training = with_moments(replace(before, state=replace(before.state, cost=parts.cost)), samples)
     training = _with_new_classes(estimator, parts, training, samples, known)
@@ -67,7 +60,7 @@ def _known_classes(estimator: "BaseLVQ", classes: ArrayLike | None, first: bool)
         return estimator.classes_
     if given is None:
         raise ValueError(f"classes must be passed on the first call to {name}.partial_fit.")
-    check_classes(estimator, given, None)
+    check_classes(estimator, given)
     return given
 
 
@@ -84,7 +77,7 @@ def with_moments(training: Training, samples: ArraySamples) -> Training:
     state = training.state
     if state.moments is None:
         return training
-    moments = state.moments + FeatureMoments.of(samples.X, samples.weight)
+    moments = state.moments + FeatureMoments.of(samples)
     return replace(training, state=replace(state, moments=moments, variances=moments.variances()))
 
 
@@ -111,19 +104,27 @@ def _with_new_classes(
     new = ~np.isin(samples.y, training.labels)
     if not new.any():
         return training
-    params, state = training.params, training.state
+    state = training.state
     default = None if state.moments is None else state.moments.mean
     W, labels = estimator._start_prototypes(samples.take(new), classes, state.random_state, default)
-    every = np.concatenate((training.labels, labels))
-    order = np.argsort(every, kind="stable")
-    merged, kept = every[order], np.flatnonzero(order < len(training.labels))
-    relevance = params.relevance
-    if relevance is not None and isinstance(state.relevance.metric(merged), LocalMetric):
-        relevance = state.relevance.start(samples, merged, stream=True)
-        assert relevance is not None
-        per_prototype = len(relevance) == len(merged)
-        relevance[kept if per_prototype else np.isin(np.unique(every), training.labels)] = params.relevance
-    return with_prototypes(training, parts, W, labels, relevance, np.arange(len(classes)), len(classes))
+    own = None
+    if isinstance(state.relevance.metric(labels), LocalMetric):
+        own = of_prototypes(state.relevance, labels, state.relevance.start(samples, labels, stream=True))
+    return with_prototypes(training, parts, W, labels, own, np.arange(len(classes)), len(classes))
+
+
+def of_prototypes(
+    rule: Relevance, labels: np.ndarray, R: np.ndarray | None, which: np.ndarray | slice = slice(None)
+) -> np.ndarray | None:
+    """Parameters of the metric: those of each chosen prototype where they are local, else the shared ones."""
+    metric = rule.metric(labels)
+    return R[metric.group[which]] if R is not None and isinstance(metric, LocalMetric) else R
+
+
+def of_groups(rule: Relevance, labels: np.ndarray, R: np.ndarray | None) -> np.ndarray | None:
+    """Parameters of the metric from those of all prototypes."""
+    metric = rule.metric(labels)
+    return R[list(metric.groups[:-1])] if R is not None and isinstance(metric, LocalMetric) else R
 
 
 def with_prototypes(
@@ -131,15 +132,22 @@ def with_prototypes(
     parts: Parts,
     W: np.ndarray,
     labels: np.ndarray,
-    relevance: np.ndarray | None,
+    own: np.ndarray | None,
     known: np.ndarray,
     n_classes: int,
 ) -> Training:
-    """A model with further prototypes, class by class, and a given metric; `known` are the classes it had before."""
+    """A model with further prototypes, class by class, each with parameters of its own where the metric is local.
+
+    `known` are the classes it had before.
+    """
     params, state = training.params, training.state
     every = np.concatenate((training.labels, labels))
     order = np.argsort(every, kind="stable")
-    kept = np.flatnonzero(order < len(training.labels))
+    kept, relevance = np.flatnonzero(order < len(training.labels)), params.relevance
+    if own is not None:
+        old = of_prototypes(state.relevance, training.labels, relevance)
+        assert old is not None
+        relevance = of_groups(state.relevance, every[order], np.concatenate((old, own))[order])
     starts = None if state.starts is None else np.concatenate((state.starts, W))[order]
     W = np.concatenate((params.prototypes, W))[order]
     statistics = new_statistics(state.relevance, parts.cost, W.shape, n_classes, parts.online.learning_rate)

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from lvq.model.rows import has_float64, largest_value, numpy_type
+from lvq.model.rows import largest_value, numpy_type
 from lvq.typing import Array
 
 
@@ -29,10 +29,8 @@ def require_torch(device: str) -> None:
 
 
 def on_device(array: np.ndarray, device: str) -> Array:
-    """A tensor on the device, of the array's type; of float32 where the device has no float64."""
-    narrow = array.dtype == np.float64 and not has_float64(device)
-    given = np.ascontiguousarray(array, dtype=np.float32 if narrow else None)
-    return sys.modules["torch"].tensor(given, device=device)
+    """A tensor on the device, of the array's type."""
+    return sys.modules["torch"].tensor(np.ascontiguousarray(array), device=device)
 
 
 def floating(X: Array, dtype: np.dtype, name: str) -> Array:
@@ -53,8 +51,3 @@ def is_valid(X: Array, smallest_range: float = 0.0) -> bool:
     limit, spread = largest_value(numpy_type(X), X.shape[1]), float((high - low).max())
     inside = -limit <= float(low.min()) and float(high.max()) <= limit  # both are NaN where a value is
     return inside and not 0 < spread < smallest_range
-
-
-def stand_in(X: Array) -> np.ndarray:
-    """An array of the shape and type of a tensor, of one number in memory: scikit-learn checks its shape."""
-    return np.broadcast_to(np.zeros((1, 1), dtype=numpy_type(X)), tuple(X.shape))

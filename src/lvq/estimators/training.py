@@ -17,7 +17,7 @@ from lvq.model.metrics import Metric
 from lvq.model.objective import Objective, Params, Problem, sample_space
 from lvq.model.observed import Observed
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.relevance import DataScale, Matrix, Structured
+from lvq.model.relevance import DataScale
 from lvq.model.rows import as_numpy, has_missing, is_sparse, like, unit_rows
 from lvq.model.samples import ArraySamples, FeatureMoments, filled, typical_variance
 from lvq.model.scores import DecisionRule
@@ -74,7 +74,7 @@ def begin(
 ) -> Training:
     """Starting metric and kernel, and then, once, the units that make the rest independent of scale."""
     rule, known = parts.relevance, filled(samples) if samples.in_memory else samples
-    moments = FeatureMoments.of(samples.X, samples.weight) if parts.ignores_missing else None
+    moments = FeatureMoments.of(samples) if parts.ignores_missing else None
     variances = None if moments is None else moments.variances()
     metric = metric_for(rule.metric(labels), samples, variances)
     params = Params(prototypes, rule.start(known, labels, stream=stream), None)
@@ -103,19 +103,15 @@ def _means_of_classes(parts: Parts, samples: ArraySamples, prototypes: np.ndarra
     return prototypes if means and not (samples.in_memory and is_sparse(samples.X)) else None
 
 
-def restarted(
-    parts: Parts, training: Training, n_samples: int, n_classes: int, random_state: np.random.RandomState
-) -> Training:
-    """A warm start: the parameters of the last fit, which no solver may use up, with new statistics."""
+def restarted(parts: Parts, training: Training, samples: ArraySamples, random_state: np.random.RandomState) -> Training:
+    """A warm start: the parameters of the last fit, with new statistics."""
     rule, before = parts.relevance, training.state
     shape, rate = training.params.prototypes.shape, parts.online.learning_rate
-    statistics = new_statistics(rule, parts.cost, shape, n_classes, rate)
-    units = before.units._replace(scale=before.units.scale._replace(n_samples=n_samples))
+    statistics = new_statistics(rule, parts.cost, shape, len(before.statistics.seen), rate)
+    units = before.units._replace(scale=before.units.scale._replace(n_samples=samples.n_samples))
     known = before.variances, before.moments, before.starts
     state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, *known)
-    W = training.params.prototypes.view()
-    W.flags.writeable = False
-    return replace(training, params=training.params._replace(prototypes=W), state=state)
+    return replace(training, state=state)
 
 
 def run(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
@@ -128,22 +124,17 @@ def run(parts: Parts, training: Training, samples: ArraySamples, report: Report)
     if unneeded or parts.max_iter == 0:
         return training, Result(training.params, 0, [], converged=True)
     # Adam scales every coordinate, and a structure and shrinkage to the identity are of the features
-    of_features = isinstance(rule, Structured) and rule.has_structure
-    of_features = of_features or (isinstance(rule, Matrix) and rule.shrinkage > 0)
+    of_features = any(getattr(rule, name, 0) for name in ("sparsity", "smoothness", "shrinkage"))
+    of_features = of_features or getattr(rule, "feature_groups", None) is not None
     outside = isinstance(parts.solver, Adam) or of_features or parts.unit_length
     space = None if outside else sample_space(samples, rule.metric(training.labels))
     params = None if space is None else space.inside(training.params)
+    solve = run_online if parts.is_online else _run_batch
     if space is None or params is None:
-        return _solve(parts, training, samples, report)
-    found, result = _solve(parts, replace(training, params=params), space.samples(samples), report)
+        return solve(parts, training, samples, report)
+    found, result = solve(parts, replace(training, params=params), space.samples(samples), report)
     params = space.outside(found.params)
     return replace(found, params=params), result._replace(params=params)
-
-
-def _solve(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
-    if parts.is_online:
-        return run_online(parts, training, samples, report)
-    return _run_batch(parts, training, samples, report)
 
 
 def run_online(
@@ -165,14 +156,8 @@ def _run_batch(parts: Parts, training: Training, samples: ArraySamples, report: 
     unit = float(np.sqrt(state.units.step))
     single = isinstance(solver, LBFGS) and lbfgs.in_single(given, samples, unit, solver.tol)
     arranged = samples.arranged(centre, single=single)
-    objective, params = training.objective(samples), given
-    if samples.in_memory:
-        objective, params = objective.beside(given, arranged.X)
-        relevance = None if params.relevance is None else like(params.relevance, arranged.X)
-        params = Params(like(params.prototypes - centre, arranged.X), relevance)
-    else:
-        params = Params(params.prototypes - centre, params.relevance)
-    params = params._replace(width=given.width if parts.learns_width else None)
+    objective, params = training.objective(samples).beside(given, arranged, centre)
+    params = params if parts.learns_width else params._replace(width=None)
     origin = like(centre, params.prototypes) if parts.unit_length else None
     problem = Problem(objective, state.relevance, unit, state.units.scale, parts.fixed_prototypes, origin)
     if isinstance(solver, LBFGS):
@@ -193,10 +178,9 @@ def objective_value(training: Training, samples: ArraySamples) -> float:
     arranged, objective = samples.arranged(centre), training.objective(samples)
     if getattr(objective.cost, "slope", 0) == "time":
         objective = replace(objective, cost=replace(objective.cost, slope=0.0))  # type: ignore[type-var]
-    objective, params = objective.beside(training.params, arranged.X)
-    params = Params(like(params.prototypes - centre, arranged.X), params.relevance)
+    objective, params = objective.beside(training.params, arranged, centre)
     problem = Problem(objective, training.state.relevance, scale=training.state.units.scale)
-    return float(problem.value_and_gradient(problem.free(params), arranged)[0])
+    return float(problem.value_and_gradient(problem.free(params._replace(width=None)), arranged)[0])
 
 
 def fitted_model(

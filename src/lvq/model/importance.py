@@ -21,6 +21,7 @@ follows from sums over the samples.
 """
 
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -35,6 +36,7 @@ OUTPUTS = 64  # classes, and prototypes, that count
 FEATURES = 2**12  # whose covariances are held at a time
 MOST = 2**24  # numbers of samples in memory, or of their outputs; of more a random part of the samples is used
 FEW, FEW_SPARSE = 500, 50  # samples that are used in any case; sparse ones become dense
+ROUNDING = 1e-14  # deviation of a feature relative to its mean, up to which it counts as constant
 SMALLEST = 1e-8  # variance of a combination of powers, relative to theirs, that counts as zero
 
 
@@ -93,7 +95,6 @@ class Curve:
 
     mean: np.ndarray
     deviation: np.ndarray
-    smallest: float = SMALLEST
 
     def squashed(self, X: Array) -> Array:
         """The features t of the values of X."""
@@ -108,12 +109,10 @@ class Curve:
 
 def fitted_curve(samples: ArraySamples, rows: int) -> Curve:
     """Mean and deviation of each feature."""
-    moments = samples.reduce(FeatureMoments.of_block, rows)
+    moments = samples.reduce(FeatureMoments.of, rows)
     mean, variance = moments.mean, moments.variances()
-    narrow = samples.in_memory and is_tensor(samples.X) and not has_float64(samples.X.device)
-    eps = 1e-7 if narrow else 1e-15
-    variance[variance <= (10 * eps * mean) ** 2] = 0  # rounding
-    return Curve(mean, np.sqrt(variance), max(SMALLEST, 1e4 * eps))
+    variance[variance <= (ROUNDING * mean) ** 2] = 0
+    return Curve(mean, np.sqrt(variance))
 
 
 @dataclass(frozen=True)
@@ -144,21 +143,14 @@ class Moments:
         return np.moveaxis(gram, 2, 0), np.moveaxis(cross, 1, 0)
 
 
-@dataclass(frozen=True)
-class _BlockMoments:
-    """The moments of a block of samples."""
-
-    curve: Curve
-    outputs: Outputs
-    features: slice
-
-    def __call__(self, block: ArraySamples) -> Moments:
-        weight = as_numpy(wide(block.weight))
-        values, pair = self.outputs.of(block.X)
-        weighted = values * weight[:, None]
-        powers = feature_powers(self.curve, block.X[:, self.features], weight, weighted)
-        pairs = self.outputs.pair_weights(pair, weight)
-        return Moments(float(weight.sum()), *powers, weighted.sum(axis=0), values.T @ weighted, pairs)
+def _moments(curve: Curve, outputs: Outputs, features: slice, block: ArraySamples) -> Moments:
+    """The moments of some features of a block of samples; the curve is of these."""
+    weight = as_numpy(wide(block.weight))
+    values, pair = outputs.of(block.X)
+    weighted = values * weight[:, None]
+    powers = feature_powers(curve, block.X[:, features], weight, weighted)
+    pairs = outputs.pair_weights(pair, weight)
+    return Moments(float(weight.sum()), *powers, weighted.sum(axis=0), values.T @ weighted, pairs)
 
 
 def feature_powers(curve: Curve, X: Array, weight: np.ndarray, weighted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -213,15 +205,13 @@ def explained_fractions(model: PrototypeModel, samples: ArraySamples) -> np.ndar
     fractions = []
     for begin in range(0, samples.n_features, FEATURES):
         part = slice(begin, begin + FEATURES)
-        found = samples.reduce(_BlockMoments(curve.of_features(part), outputs, part), rows)
+        found = samples.reduce(partial(_moments, curve.of_features(part), outputs, part), rows)
         weighting = output_weighting(found.of_outputs(), found.pairs, len(outputs.classes))
-        fractions.append(explained(*found.of_features(), weighting, curve.smallest)[0])
+        fractions.append(explained(*found.of_features(), weighting)[0])
     return np.concatenate(fractions)
 
 
-def explained(
-    gram: np.ndarray, cross: np.ndarray, weighting: np.ndarray, smallest: float = SMALLEST
-) -> tuple[np.ndarray, np.ndarray]:
+def explained(gram: np.ndarray, cross: np.ndarray, weighting: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """tr(Q c'G^-1 c) for each of several covariances G (..., d, d) and covariances with the outputs c (..., d, C).
 
     Directions without variance are left out; the second result is the number of those that remain.
@@ -229,7 +219,7 @@ def explained(
     scale = np.sqrt(np.maximum(np.diagonal(gram, axis1=-2, axis2=-1), 0))
     inverse = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
     sizes, axes = np.linalg.eigh(gram * inverse[..., :, None] * inverse[..., None, :])
-    kept = sizes > smallest
+    kept = sizes > SMALLEST
     along = np.swapaxes(axes, -1, -2) @ (cross * inverse[..., None])
     squares = ((along @ weighting) * along).sum(axis=-1)
     return np.where(kept, squares / np.where(kept, sizes, 1), 0).sum(axis=-1), kept.sum(axis=-1)
@@ -255,4 +245,5 @@ def _in_bounds(samples: ArraySamples, model: PrototypeModel) -> ArraySamples:
     least = FEW_SPARSE if is_sparse(samples.X) else FEW
     most = max(least, MOST // max(samples.n_features, len(model.labels) + len(model.classes)))
     some = filled(samples.sample(most, np.random.RandomState(0)))
-    return some._replace(X=dense(some.X))
+    X = dense(some.X)
+    return some._replace(X=X if not is_tensor(X) or has_float64(X.device) else as_numpy(X))

@@ -84,24 +84,24 @@ class LocalMahalanobis(LocalMetric):
 
 
 class LocallyProjected(Prepared):
-    """Prototypes with matrices of their own. Samples are projected by all matrices in one product, (N, K, m)."""
+    """Prototypes with matrices of their own.
+
+    Samples are projected by all matrices in one product, (N, K, m); distances are sums over differences, (N, M, m).
+    """
 
     def __init__(self, metric: LocalMahalanobis, W: Array, R: Array) -> None:
         self.metric, self.W, self.R = metric, W, R
         self.parts = [slice(begin, end) for begin, end in pairwise(metric.groups)]
         self.P = namespace(W).concatenate([W[part] @ R[k].T for k, part in enumerate(self.parts)], 0)
-        self.columns = 2 * R.shape[0] * R.shape[1]
+        self.columns = (R.shape[0] + W.shape[0]) * R.shape[1]
 
     def distances(self, X: Array) -> tuple[Array, Array]:
         """Squared distances, and the images of the samples."""
         K, m, n = self.R.shape
         Z = (X @ self.R.reshape(K * m, n).T).reshape(X.shape[0], K, m)
-        if self.P.shape[0] == K:
-            difference = Z - self.P
-            difference *= difference
-            return difference.sum(2), Z
-        parts = [Euclidean().prepare(self.P[part]).distances(Z[:, k])[0] for k, part in enumerate(self.parts)]
-        return namespace(Z).concatenate(parts, 1), Z
+        difference = (Z if self.P.shape[0] == K else Z[:, beside(self.metric.group, Z)]) - self.P
+        difference *= difference
+        return difference.sum(2), Z
 
     def pullback(self, X: Array, cache: Array, by_distance: DistanceGradient) -> tuple[Array, Array]:
         """Back through z = Omega_k x and p = Omega_k w, as for one matrix."""

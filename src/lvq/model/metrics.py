@@ -6,14 +6,13 @@ A metric prepares itself for prototypes W and its parameters R: ``metric.prepare
 - ``pullback(X, cache, by_distance) -> (dW, dR)``, where `by_distance` is dE/dD (see `DistanceGradient`);
 - ``nearest_pair(X, y, labels) -> (NearestPair, cache)``, which `Prepared` derives from the distances.
 
-No N x M x n array is ever made: distances are |z|^2 + |p|^2 - 2 z'p of the projected samples and prototypes, in the
-coordinates that are given. R is None, the relevances lambda (n), a matrix Omega (m, n), or one of these for each group
-of prototypes, (K, n) or (K, m, n); the last two are in `local_metrics.py`.
+In a shared metric no N x M x n array is made: distances are |z|^2 + |p|^2 - 2 z'p of the projected samples and
+prototypes, in the coordinates that are given. R is None, the relevances lambda (n), a matrix Omega (m, n), or one of
+these for each group of prototypes, (K, n) or (K, m, n); the last two are in `local_metrics.py`.
 """
 
 import sys
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.util import find_spec
 from types import ModuleType
 from typing import NamedTuple, Protocol
@@ -121,7 +120,7 @@ class DistanceGradient(NamedTuple):
     """dE/dD, as a matrix (N, M), or as (N, k) values at the (N, k) prototypes of `touched` where all others are zero.
 
     Margin costs touch two prototypes a row: with `touched` the pullback is a scatter of 2N rows, not a second N x M
-    product.
+    product. Tensors are scattered by the GPU kernels, and where there are none by such a product.
     """
 
     value: Array
@@ -129,30 +128,17 @@ class DistanceGradient(NamedTuple):
 
     def column_sums(self, count: int) -> Array:
         """Sum over the samples, (count,)."""
-        if self.touched is None:
-            return self.value.sum(0)
-        if rows.namespace(self.value) is np:
-            return np.bincount(self.touched.ravel(), self.value.ravel(), count).astype(self.value.dtype, copy=False)
-        return rows.zeros((count,), self.value).index_add_(0, self.touched.reshape(-1), self.value.reshape(-1))
+        if self.touched is None or rows.is_tensor(self.value):
+            return self.whole(count).sum(0)
+        return np.bincount(self.touched.ravel(), self.value.ravel(), count).astype(self.value.dtype, copy=False)
 
     def gather(self, images: Array) -> Array:
         """S rows: for each sample the sum of the prototypes' rows times their derivatives."""
-        if self.touched is None:
-            return self.value @ images
-        if rows.namespace(self.value) is np:
-            return self._factor(images.shape[0], images.shape[1]) @ images
-        return sum(self.value[:, k, None] * images[self.touched[:, k]] for k in range(self.touched.shape[1]))
+        return self._factor(images.shape[0], images.shape[1]) @ images
 
     def scatter(self, images: Array, count: int) -> Array:
         """S' rows: for each prototype the sum of the samples' rows times their derivatives."""
-        if self.touched is None:
-            return self.value.T @ images
-        if rows.namespace(self.value) is np:
-            return rows.dense(self._factor(count, images.shape[1]).T @ images)
-        total = rows.zeros((count, images.shape[1]), images)
-        for k in range(self.touched.shape[1]):
-            total.index_add_(0, self.touched[:, k], self.value[:, k, None] * images)
-        return total
+        return rows.dense(self._factor(count, images.shape[1]).T @ images)
 
     def scatter_all(self, images: Array, count: int) -> tuple[Array, Array]:
         """`scatter` and `column_sums` in one."""
@@ -185,10 +171,9 @@ class DistanceGradient(NamedTuple):
         return whole
 
     def _factor(self, count: int, columns: int) -> np.ndarray | sparse.csr_array:
-        """dE/dD as one matrix for a product with so many columns: dense where that is faster."""
-        assert self.touched is not None
+        """dE/dD as one matrix for a product with so many columns: sparse where that is faster."""
         samples, touched = self.value.shape
-        if samples * count * columns <= DENSE:
+        if self.touched is None or rows.is_tensor(self.value) or samples * count * columns <= DENSE:
             return self.whole(count)
         pointers = np.arange(0, samples * touched + 1, touched)
         return sparse.csr_array((self.value.ravel(), self.touched.ravel(), pointers), shape=(samples, count))
@@ -232,24 +217,17 @@ class SharedPrototypes(Prepared):
         self.squares = rows.row_squares(self.P)
         self.columns = 0 if R is None else 3 * self.P.shape[1]
 
-    @cached_property
-    def folded(self) -> Array:
-        """-2 p, as columns."""
-        return -2 * self.P.T
-
-    def _products(self, Z: Array) -> Array:
-        """-2 z'p for all pairs."""
-        if not rows.is_sparse(Z):
-            return Z @ self.folded
-        products = Z @ self.P.T  # a factor of the product, not of the prototypes, which may be larger than the samples
-        products *= -2
-        return products
+    def _scores(self, Z: Array) -> Array:
+        """|p|^2 - 2 z'p for all pairs."""
+        scores = Z @ self.P.T
+        scores *= -2
+        scores += self.squares
+        return scores
 
     def distances(self, X: Array) -> tuple[Array, Array]:
         """Squared distances, and the images of the samples."""
         Z = self.metric.project(X, self.R)
-        D = self._products(Z)
-        D += self.squares
+        D = self._scores(Z)
         D += rows.row_squares(Z)[:, None]
         return rows.clipped(D), Z
 
@@ -259,9 +237,7 @@ class SharedPrototypes(Prepared):
         kernels = fused_kernels(Z)
         if kernels is not None:
             return NearestPair(*kernels.search(Z, self.P, self.squares, y, labels)), Z
-        scores = self._products(Z)
-        scores += self.squares
-        pair, lengths = nearest_pair(scores, y, labels), rows.row_squares(Z)
+        pair, lengths = nearest_pair(self._scores(Z), y, labels), rows.row_squares(Z)
         return pair._replace(
             d_plus=rows.clipped(pair.d_plus + lengths), d_minus=rows.clipped(pair.d_minus + lengths)
         ), Z

@@ -101,13 +101,15 @@ class Objective:
         block = BlockObjective(self, params)
         return samples.reduce(block, block.rows(samples))
 
-    def beside(self, params: Params, X: Array) -> "tuple[Objective, Params]":
-        """The same with all arrays where the samples are."""
-        cost = self.cost
+    def beside(self, params: Params, samples: ArraySamples, centre: Array) -> "tuple[Objective, Params]":
+        """The same where samples relative to a centre are, with all arrays of their type."""
+        if not samples.in_memory:
+            return self, params._replace(prototypes=params.prototypes - centre)
+        X, cost = samples.X, self.cost
         if isinstance(cost, MarginCost) and cost.cost_matrix is not None:
             cost = replace(cost, cost_matrix=like(beside(cost.cost_matrix, X), X))
-        relevance = None if params.relevance is None else beside(params.relevance, X)
-        there = Params(beside(params.prototypes, X), relevance, params.width)
+        relevance = None if params.relevance is None else like(beside(params.relevance, X), X)
+        there = Params(like(beside(params.prototypes, X) - centre, X), relevance, params.width)
         return replace(self, cost=cost, labels=beside(self.labels, X)), there
 
 

@@ -190,17 +190,9 @@ class Scale(Weights):
     sparsity: float = field(default=0.0, init=False)
     smoothness: float = field(default=0.0, init=False)
 
-    def constrained(self, free: Array) -> Array:
-        """The mean of v^2 for all features: they start equal, have equal gradients, and stay equal."""
-        return _mean_of_features(free**2)
-
-    def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
-        """2 v times the mean of g."""
-        return 2 * free * _mean_of_features(by_relevance)
-
-
-def _mean_of_features(values: Array) -> Array:
-    return values.mean(-1)[..., None] * namespace(values).ones_like(values)
+    def shared(self, values: Array) -> Array:
+        """The mean over all features, which are one group."""
+        return values.mean(-1)[..., None] * namespace(values).ones_like(values)
 
 
 @dataclass(frozen=True)

@@ -238,13 +238,11 @@ def shifted(X: Array, centre: Array) -> Array:
 
 def column_range(X: Array) -> tuple[np.ndarray, np.ndarray]:
     """Smallest and largest value of each column."""
-    if is_sparse(X):  # SciPy's own functions would copy the samples
-        parts = [slice(begin, begin + SPARSE_BLOCK) for begin in range(0, X.nnz, SPARSE_BLOCK)]
-        counts = sum((np.bincount(X.indices[part], minlength=X.shape[1]) for part in parts), np.zeros(X.shape[1]))
+    if is_sparse(X):
+        counts = np.bincount(X.indices, minlength=X.shape[1])
         low, high = (np.where(counts == X.shape[0], end, 0).astype(X.dtype) for end in (np.inf, -np.inf))
-        for part in parts:
-            np.minimum.at(low, X.indices[part], X.data[part])
-            np.maximum.at(high, X.indices[part], X.data[part])
+        np.minimum.at(low, X.indices, X.data)  # X.min(axis=0) would copy the samples
+        np.maximum.at(high, X.indices, X.data)
         return low, high
     xp = namespace(X)
     return as_numpy(xp.amin(X, 0)), as_numpy(xp.amax(X, 0))
@@ -278,9 +276,8 @@ def require_dense(Z: object, purpose: str) -> None:
     """Raise TypeError for sparse rows, for what needs dense ones."""
     if is_sparse(Z):
         raise TypeError(
-            f"{purpose} needs dense samples, but those that reach the model are sparse, of shape {Z.shape}. Take a few "
-            "rows, make them dense with .toarray(), and call it with them; after steps whose output is sparse, with "
-            "that output and the last step alone."
+            f"{purpose} needs dense samples, but those that reach the model are sparse, of shape {Z.shape}. Give a few "
+            "rows, made dense with .toarray(); after steps with sparse output, that output to the last step alone."
         )
 
 
@@ -295,9 +292,8 @@ def check_magnitude(X: Array, name: str) -> Array:
     largest = float(max(np.fmax.reduce(known, axis=None, initial=0), -np.fmin.reduce(known, axis=None, initial=0)))
     if largest > limit:
         raise ValueError(
-            f"{name} computes squared distances, which overflow for values as large as {largest:.3g} in {X.dtype}; the "
-            f"largest allowed value is {limit:.3g}. Scale the features first, for example with "
-            "sklearn.preprocessing.MaxAbsScaler."
+            f"{name} computes squared distances, which overflow for values as large as {largest:.3g} in {X.dtype}; "
+            f"{limit:.3g} is allowed. Scale the features first, as with sklearn.preprocessing.MaxAbsScaler."
         )
     return X
 

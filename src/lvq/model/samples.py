@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from itertools import pairwise
 from operator import add
 from threading import Lock
@@ -150,7 +149,7 @@ def median_variance(variances: np.ndarray) -> float:
 def typical_variance(samples: ArraySamples) -> float:
     """Median of the features' variances, of every k-th sample where there are many."""
     some = samples.thinned()
-    return median_variance(some.reduce(FeatureMoments.of_block, some.block_rows()).variances())
+    return median_variance(some.reduce(FeatureMoments.of, some.block_rows()).variances())
 
 
 def class_sums(X: Array, y: Array, weight: Array, n_classes: int) -> tuple[Array, Array]:
@@ -178,7 +177,7 @@ def rows_by_class(y: Array, n_classes: int) -> list[Array]:
 def class_moments(samples: ArraySamples) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weight and mean of each class, and the covariance within the classes, in float64."""
     mass, means = class_means(samples)
-    return mass, means, samples.reduce(_Scatter(means), samples.block_rows(samples.n_features)) / mass.sum()
+    return mass, means, samples.reduce(partial(_scatter, means), samples.block_rows(samples.n_features)) / mass.sum()
 
 
 def class_means(samples: ArraySamples) -> tuple[np.ndarray, np.ndarray]:
@@ -187,32 +186,22 @@ def class_means(samples: ArraySamples) -> tuple[np.ndarray, np.ndarray]:
         means, mass = class_sums(samples.X, samples.y, samples.weight, samples.n_classes)
         means /= np.maximum(mass, np.finfo(mass.dtype).tiny)[:, None]
         return mass, means
-    sums = samples.reduce(_ClassSums(samples.n_classes), samples.block_rows(samples.n_classes))
+    sums = samples.reduce(partial(_class_sums, samples.n_classes), samples.block_rows(samples.n_classes))
     return sums[:, 0], sums[:, 1:] / np.maximum(sums[:, :1], np.finfo(float).tiny)
 
 
-@dataclass(frozen=True)
-class _ClassSums:
+def _class_sums(n_classes: int, block: ArraySamples) -> np.ndarray:
     """Weight of each class, and the weighted sum of its samples: (n_classes, 1 + n_features)."""
-
-    n_classes: int
-
-    def __call__(self, block: ArraySamples) -> np.ndarray:
-        X = block.X if rows.is_sparse(block.X) else rows.wide(block.X)
-        sums, mass = class_sums(X, block.y, rows.wide(block.weight), self.n_classes)
-        return np.column_stack((rows.as_numpy(mass), rows.as_numpy(sums))).astype(np.float64)
+    X = block.X if rows.is_sparse(block.X) else rows.wide(block.X)
+    sums, mass = class_sums(X, block.y, rows.wide(block.weight), n_classes)
+    return np.column_stack((rows.as_numpy(mass), rows.as_numpy(sums))).astype(np.float64)
 
 
-@dataclass(frozen=True)
-class _Scatter:
+def _scatter(means: np.ndarray, block: ArraySamples) -> np.ndarray:
     """Weighted sum of the products of deviations from the class means: (n_features, n_features)."""
-
-    means: np.ndarray
-
-    def __call__(self, block: ArraySamples) -> np.ndarray:
-        X = rows.wide(rows.dense(block.X))
-        residual = (X - rows.like(self.means, X)[block.y]) * rows.wide(block.weight)[:, None] ** 0.5
-        return rows.as_numpy(residual.T @ residual).astype(np.float64)
+    X = rows.wide(rows.dense(block.X))
+    residual = (X - rows.like(means, X)[block.y]) * rows.wide(block.weight)[:, None] ** 0.5
+    return rows.as_numpy(residual.T @ residual).astype(np.float64)
 
 
 class FeatureMoments(NamedTuple):
@@ -221,8 +210,8 @@ class FeatureMoments(NamedTuple):
     Examples
     --------
     >>> import numpy as np
-    >>> first = FeatureMoments.of(np.array([[1.0, np.nan], [3.0, np.nan]]), np.ones(2))
-    >>> both = first + FeatureMoments.of(np.array([[5.0, 4.0]]), np.ones(1))
+    >>> samples = ArraySamples(np.array([[1.0, np.nan], [3.0, np.nan], [5.0, 4.0]]), np.zeros(3, dtype=int), np.ones(3))
+    >>> both = FeatureMoments.of(samples.take([0, 1])) + FeatureMoments.of(samples.take([2]))
     >>> both.mean.tolist(), both.mass.tolist(), both.variances().round(3).tolist()
     ([3.0, 4.0], [3.0, 1.0], [2.667, 0.0])
     """
@@ -232,9 +221,9 @@ class FeatureMoments(NamedTuple):
     scatter: np.ndarray  # (n,), weighted sum of the squared deviations from the mean
 
     @classmethod
-    def of(cls, X: Array, weight: Array) -> "FeatureMoments":
+    def of(cls, samples: ArraySamples) -> "FeatureMoments":
         """Of samples, in which NaN marks a missing value."""
-        weight = rows.wide(weight)
+        X, weight = samples.X, rows.wide(samples.weight)
         if rows.is_sparse(X):
             mean, squares = weight @ X / weight.sum(), weight @ rows.squared(X)
             scatter = squares - weight.sum() * mean**2
@@ -246,11 +235,6 @@ class FeatureMoments(NamedTuple):
         mean = weight @ xp.where(observed, X, 0) / xp.where(mass > 0, mass, 1)
         scatter = weight @ xp.where(observed, X - mean, 0) ** 2
         return cls(*(rows.as_numpy(part) for part in (mass, mean, scatter)))
-
-    @classmethod
-    def of_block(cls, block: ArraySamples) -> "FeatureMoments":
-        """Of the samples of a block."""
-        return cls.of(block.X, block.weight)
 
     def __add__(self, other: "FeatureMoments") -> "FeatureMoments":  # type: ignore[override]
         """Of the samples of both, by their means: sums of squares would lose digits far from the origin."""
@@ -333,9 +317,9 @@ def filled(samples: ArraySamples, default: np.ndarray | None = None) -> ArraySam
     X, y, weight = samples.X, samples.y, samples.weight
     if not rows.has_missing(X):
         return samples
-    result, overall = X.copy(), FeatureMoments.of(X, weight)
+    result, overall = X.copy(), FeatureMoments.of(samples)
     usual = np.where(overall.mass > 0, overall.mean, 0 if default is None else default)
     for inside in rows_by_class(y, int(y.max()) + 1):
-        own = FeatureMoments.of(X[inside], weight[inside])
+        own = FeatureMoments.of(samples.take(inside))
         result[inside] = np.where(np.isnan(X[inside]), np.where(own.mass > 0, own.mean, usual), X[inside])
     return ArraySamples(result, y, weight)

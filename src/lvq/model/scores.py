@@ -14,7 +14,7 @@ from lvq.model.metrics import class_starts, nearest_pair
 from lvq.model.rows import first_argmin, namespace, take_columns
 from lvq.typing import Array
 
-STEEP_APART = 10.0  # xi times the distance to the nearest other prototype; best of one row of each of 150 intents
+SHARPNESS = 5.0  # of the probabilities of a relative cost, unless its sigmoid has a slope
 LARGEST_TEMPERATURE = 8.0  # and one over it is the smallest
 PENALTY = 0.003  # of the squared logarithm of T, so that a few samples without an error do not mean certainty
 SMALLEST_LOGARITHM = -1e4  # of a probability relative to the largest of its row
@@ -41,7 +41,7 @@ def class_scores(link: Link, distances: np.ndarray, xi: float | None) -> np.ndar
     xi (d_other - d_k) for a cost with a steepness xi, else (d_other - d_k)/(d_other + d_k) in [-1, 1].
     """
     linked = _linked(link, distances)
-    nearest, second = _two_smallest(linked)
+    nearest, second = linked.argmin(axis=1), np.partition(linked, 1, axis=1)[:, 1]
     others = np.where(np.arange(linked.shape[1]) == nearest[:, None], second[:, None], linked.min(axis=1)[:, None])
     known = np.isfinite(linked)
     gap = others - np.where(known, linked, 0)
@@ -95,13 +95,6 @@ def _behind(link: Link, distances: np.ndarray) -> np.ndarray:
     return (linked - linked.min(axis=1, keepdims=True)).astype(np.float64)
 
 
-def _two_smallest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    nearest = values.argmin(axis=1)
-    rest = values.copy()
-    rest[np.arange(len(values)), nearest] = np.inf
-    return nearest, rest.min(axis=1)
-
-
 def make_largest(scores: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """Scores in which that of the predicted class is the largest.
 
@@ -135,7 +128,7 @@ class DecisionRule:
     """
 
     xi: float | None = None
-    sharpness: float = 5.0
+    sharpness: float = SHARPNESS
     soft: bool = False
     by_posterior: bool = False
     temperature: float = 1.0

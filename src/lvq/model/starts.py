@@ -22,6 +22,7 @@ SUBSET, PER_CENTRE = 2500, 50  # of its samples, and at least for each centre, i
 #: is equal to it: rounding never decides.
 SETTLED = 0.0199
 CANCELLED = 1e-12  # squared length of a mean of rows of length one, below which it has no direction
+SPREAD = 0.1  # of several prototypes around the mean of their class, in deviations of the features
 SHRINKAGE = 0.1  # of the covariance within the classes towards a multiple of the identity
 
 STARTS = ("means", "kmeans", "samples", "random")
@@ -88,12 +89,12 @@ def start_prototypes(
         present = np.flatnonzero(mass > 0)
         means = (means if len(present) == len(mass) else means[present]).astype(samples.dtype, copy=False)
         return _inside(means, samples.X) if samples.in_memory else means, present
-    X, y, weight = samples.sample(None, random_state)
+    every = samples.sample(None, random_state)
     parts, labels, short = [], [], []
-    for label, own in enumerate(rows_by_class(y, len(counts))):
+    for label, own in enumerate(rows_by_class(every.y, len(counts))):
         if not len(own):
             continue
-        found, got = _start_class(X[own], weight[own], int(counts[label]), init, random_state, X)
+        found, got = _start_class(every.take(own), int(counts[label]), init, random_state, every.X)
         if got < counts[label]:
             short.append((label, int(counts[label]), got))
         parts.append(found)
@@ -104,36 +105,36 @@ def start_prototypes(
 
 
 def _start_class(
-    X: Array, weight: Array, wanted: int, init: str, random_state: np.random.RandomState, every: Array
+    own: ArraySamples, wanted: int, init: str, random_state: np.random.RandomState, every: Array
 ) -> tuple[np.ndarray, int]:
     """The prototypes of one class, and how many there are."""
-    distinct = np.arange(X.shape[0])
-    if X.shape[0] <= EXACT or rows.distinct_rows(X, wanted) < wanted:
-        order, distinct = rows.canonical_order(X)
-        X, weight = X[order], weight[order]
+    distinct = np.arange(own.n_samples)
+    if own.n_samples <= EXACT or rows.distinct_rows(own.X, wanted) < wanted:
+        order, distinct = rows.canonical_order(own.X)
+        own = own.take(order)
     wanted = min(wanted, len(distinct))
     if init == "kmeans":
-        return k_means(X, weight, wanted, random_state), wanted
+        return k_means(own, wanted, random_state), wanted
     if init == "samples":
-        return rows.as_numpy(rows.dense(X[np.sort(random_state.choice(distinct, wanted, replace=False))])), wanted
+        return rows.as_numpy(rows.dense(own.X[np.sort(random_state.choice(distinct, wanted, replace=False))])), wanted
     if init == "random":
-        return random_state.uniform(*rows.column_range(every), (wanted, X.shape[1])), wanted
-    moments = FeatureMoments.of(X, weight)
-    spread = 0.1 * np.sqrt(moments.variances()) * random_state.standard_normal((wanted, X.shape[1]))
-    return (moments.mean + spread if wanted > 1 else _inside(moments.mean[None], X)), wanted
+        return random_state.uniform(*rows.column_range(every), (wanted, own.n_features)), wanted
+    moments = FeatureMoments.of(own)
+    spread = SPREAD * np.sqrt(moments.variances()) * random_state.standard_normal((wanted, own.n_features))
+    return (moments.mean + spread if wanted > 1 else _inside(moments.mean[None], own.X)), wanted
 
 
-def k_means(X: Array, weight: Array, k: int, random_state: np.random.RandomState, max_iter: int = 100) -> np.ndarray:
+def k_means(samples: ArraySamples, k: int, random_state: np.random.RandomState, max_iter: int = 100) -> np.ndarray:
     """k centres by k-means++ and Lloyd's iterations, where a weight is exactly a number of copies.
 
     The rows must be in canonical order: k-means++ then draws the same rows from weights as from copies, which
     scikit-learn's KMeans, drawing by row number, does not. Assignments are one matrix product, new centres another.
     """
     if k == 1:
-        return _inside(FeatureMoments.of(X, weight).mean[None], X)
-    if X.shape[0] > EXACT:
-        chosen = np.sort(random_state.choice(X.shape[0], min(X.shape[0], max(SUBSET, PER_CENTRE * k)), replace=False))
-        X, weight, max_iter = X[chosen], weight[chosen], LLOYD
+        return _inside(FeatureMoments.of(samples).mean[None], samples.X)
+    if samples.n_samples > EXACT:
+        samples, max_iter = samples.sample(max(SUBSET, PER_CENTRE * k), random_state), LLOYD
+    X, weight = samples.X, samples.weight
     xp, middle = rows.namespace(X), None if rows.is_sparse(X) else rows.round_centre(X)
     Z = X if middle is None else X - middle  # products lose no digits near the origin
     centres = rows.dense(Z[_plus_plus(Z, rows.as_numpy(rows.wide(weight)), k, random_state)])
@@ -187,14 +188,11 @@ def on_sphere(W: np.ndarray, labels: np.ndarray, samples: ArraySamples) -> np.nd
 
 
 def _warn_short(short: list[tuple[int, int, int]], names: np.ndarray | None) -> None:
-    shown = "; ".join(
-        f"class {names[label] if names is not None else label!s} has {got} distinct samples for {wanted} prototypes"
-        for label, wanted, got in short[:5]
-    )
-    more = f"; and {len(short) - 5} more" if len(short) > 5 else ""
+    label, wanted, got = short[0]
     warnings.warn(
-        f"Fewer prototypes than requested: {shown}{more}. Each gets as many as it has distinct samples. "
-        "Lower n_prototypes, or give a dict class -> number, to silence this.",
+        f"Fewer prototypes than requested: class {label if names is None else names[label]!s} has {got} distinct "
+        f"samples for {wanted} prototypes. Each class gets at most as many as it has distinct samples. Lower "
+        "n_prototypes, or give a dict class -> number, to silence this.",
         UserWarning,
         stacklevel=7,  # the call of fit
     )
@@ -256,13 +254,9 @@ def discriminant_directions(samples: ArraySamples, rank: int) -> np.ndarray:
     inside = _directions(images, min(rank, len(axes)), n) @ axes
     if rank <= len(axes):  # all of them lie where samples differ
         return inside
-    return np.concatenate((inside, np.linalg.norm(inside, axis=1).min() * _orthogonal(axes, rank - len(axes))))
-
-
-def _orthogonal(axes: np.ndarray, count: int) -> np.ndarray:
-    """Further orthonormal rows: those of the identity, less their parts along the given ones."""
-    length, n = axes.shape
-    return np.linalg.qr(np.concatenate((axes, np.eye(count, n))).T)[0].T[length:]
+    # then rows of the identity, less their parts along the others
+    further = np.linalg.qr(np.concatenate((axes, np.eye(rank - len(axes), n))).T)[0].T[len(axes) :]
+    return np.concatenate((inside, np.linalg.norm(inside, axis=1).min() * further))
 
 
 def _directions(samples: ArraySamples, rank: int, n_features: int) -> np.ndarray:

@@ -42,11 +42,6 @@ class Structure:
     sparsity: float
     smoothness: float
 
-    @property
-    def has_structure(self) -> bool:
-        """Whether features have groups or a penalty."""
-        return self.feature_groups is not None or self.sparsity > 0 or self.smoothness > 0
-
     def _groups(self) -> np.ndarray:
         """Group of each feature, from 0 on, or -1 for a feature that is excluded."""
         assert self.feature_groups is not None

@@ -11,7 +11,7 @@ from lvq.model.links import Part
 from lvq.model.objective import Params, Problem
 from lvq.model.rows import is_tensor, like, namespace
 from lvq.model.samples import ArraySamples
-from lvq.solvers.state import Report, Result, StoppingRule, silent
+from lvq.solvers.state import Report, Result, silent
 from lvq.typing import Array
 
 #: Distances add up over the features, so a step of a given length is a smaller one in each of many features: rates are
@@ -19,8 +19,8 @@ from lvq.typing import Array
 FEATURES = 16
 DECAYS = (0.9, 0.999)  # of the running means of the gradient and of its square, as in Kingma and Ba
 EPSILON = 1e-8
-FIRST_SAMPLES = 400_000  # before L-BFGS: samples of all epochs, which are 10 to 20
-FIRST_RATE, FIRST_BATCHES = 0.02, 64  # and their first rate, and the number of batches of an epoch, at least
+FIRST_SAMPLES, FIRST_EPOCHS = 400_000, (10, 20)  # before L-BFGS: samples of all epochs, and limits of their number,
+FIRST_RATE, FIRST_BATCHES, FIRST_SIZES = 0.02, 64, (64, 512)  # their first rate, batches of an epoch, and their sizes
 GPU_BATCHES, GPU_EPOCHS = 16, 20  # of tensors: on a GPU a step takes a millisecond up to some 10,000 samples
 
 
@@ -36,11 +36,6 @@ class Adam(Part):
         Samples in one step.
     schedule : {"linear", "constant", "inverse"}, default="linear"
         Rates fall to 0 over all epochs, stay constant, or fall as 1/(1 + epochs done).
-    tol : float, optional
-        Stop when the mean cost of an epoch has not fallen by more than this for `n_iter_no_change` epochs; None runs
-        all epochs.
-    n_iter_no_change : int, default=5
-        Patience of `tol`.
     device : str, optional
         Where to compute, as in `LBFGS`.
     """
@@ -48,8 +43,6 @@ class Adam(Part):
     learning_rate: float = 0.1
     batch_size: int = 256
     schedule: str = "linear"
-    tol: float | None = None
-    n_iter_no_change: int = 5
     device: str | None = None
 
 
@@ -62,7 +55,7 @@ def train(
     random_state: np.random.RandomState,
     report: Report = silent,
 ) -> Result:
-    """Run up to `max_iter` epochs.
+    """Run `max_iter` epochs.
 
     Parameters
     ----------
@@ -73,7 +66,7 @@ def train(
     samples : ArraySamples
         Samples, class by class, with weights of sum one.
     max_iter : int
-        Most epochs.
+        Epochs.
     settings : Adam
         Rates and batch size.
     random_state : RandomState
@@ -84,9 +77,8 @@ def train(
     free = problem.free(params)
     means = RunningMeans()
     batches = -(-samples.n_samples // settings.batch_size)
-    stopping = StoppingRule(settings.tol, settings.n_iter_no_change)
     history: list[float] = []
-    while len(history) < max_iter and not stopping.converged:
+    while len(history) < max_iter:
         order = _permutation(samples.X, random_state)
         total: Array = 0.0
         for batch in range(batches):
@@ -97,9 +89,8 @@ def train(
             free = means.step(free, gradient, rate)
             total = total + value
         history.append(float(total) / batches)
-        stopping.update(history[-1])
         report(len(history), history[-1])
-    return Result(problem.params(free), len(history), history, stopping.converged)
+    return Result(problem.params(free), len(history), history)
 
 
 def first_epochs(
@@ -110,8 +101,8 @@ def first_epochs(
     The order of the samples is the same in every call, so the result is a function of the data.
     """
     if not is_tensor(samples.X):
-        batch = min(max(samples.n_samples // FIRST_BATCHES, 64), 512)
-        epochs = min(max(FIRST_SAMPLES // samples.n_samples, 10), 20)
+        batch = int(np.clip(samples.n_samples // FIRST_BATCHES, *FIRST_SIZES))
+        epochs = int(np.clip(FIRST_SAMPLES // samples.n_samples, *FIRST_EPOCHS))
     else:
         batch, epochs = -(-samples.n_samples // GPU_BATCHES), GPU_EPOCHS
     settings = Adam(learning_rate=FIRST_RATE, batch_size=batch)

@@ -115,7 +115,8 @@ def train(
         if tol is None:
             incomplete = isinstance(problem.objective.metric, Observed)  # distances with errors by chance
             tol = INCOMPLETE_TOL if incomplete else LARGE_TOL if large else TOL
-        one_each, matrix = _one_each(problem), isinstance(problem.relevance, Matrix)
+        labels, matrix = as_numpy(problem.objective.labels), isinstance(problem.relevance, Matrix)
+        one_each = len(np.unique(labels)) == len(labels)  # several have better places behind kinks
         second = max_runs > 1 and isinstance(problem.objective.cost, MarginCost) and not (one_each and matrix)
         one_each = one_each and not isinstance(problem.relevance, Weights)  # which can be caught at 0
         rough = 1 if matrix or one_each or not second else ROUGH
@@ -128,12 +129,6 @@ def train(
             best, converged = min(best, other, key=lambda run: run.value), other.converged
         converged = converged or (large and len(history) < max_iter)
     return Result(problem.params(best.free), len(history), history, converged)
-
-
-def _one_each(problem: Problem) -> bool:
-    """Whether each class has one prototype: several have better places behind kinks, which steps of Adam pass."""
-    labels = as_numpy(problem.objective.labels)
-    return len(np.unique(labels)) == len(labels)
 
 
 def is_large(params: Params, samples: ArraySamples) -> bool:

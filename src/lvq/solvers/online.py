@@ -19,11 +19,12 @@ from lvq.model.rows import has_missing, is_sparse, row_squares
 from lvq.model.samples import ArraySamples
 from lvq.solvers.kernels import rule as choices
 from lvq.solvers.kernels.rule import TIME, LearnedMetric, Prototypes, Rows, Rule, SparseRows
-from lvq.solvers.state import Report, Result, Statistics, StoppingRule, TrainingState, silent
+from lvq.solvers.state import Report, Result, Statistics, TrainingState, silent
 from lvq.typing import Argument, Array
 
 SCHEDULES = ("constant", "linear", "inverse")
 STREAM = 0.1  # fraction of the learning rate from which a linear schedule starts, for models with a cost in a stream
+WIDTHS = (1e-3, 1e3)  # times the start, between which a learned width stays
 FILLED_BYTES = 2**20  # of sparse rows that are dense at a time, where a step changes every feature
 
 # the integers by which the loops know the parts
@@ -71,11 +72,6 @@ class Online(Part):
     step : {"scaled", "gradient", "relative"}, default="scaled"
         The gradient times the rate in units of the data's spread, the plain gradient times the rate, or, for relative
         costs, the gradient times (d+ + d-), which makes the rate independent of the data's scale step by step.
-    tol : float, optional
-        Stop when the mean cost of an epoch has not fallen by more than this for `n_iter_no_change` epochs; None runs
-        all epochs.
-    n_iter_no_change : int, default=5
-        Patience of `tol`.
     shuffle : bool, default=True
         A new order in every epoch; False keeps the order of the data.
     """
@@ -84,8 +80,6 @@ class Online(Part):
     relevance_rate: float | None = None
     schedule: str = "linear"
     step: str = "scaled"
-    tol: float | None = None
-    n_iter_no_change: int = 5
     shuffle: bool = True
 
     def for_stream(self, cost: CostOrRule) -> "Online":
@@ -110,18 +104,19 @@ def train(
     *,
     stream: bool = False,
 ) -> tuple[Result, TrainingState]:
-    """Run up to `max_iter` epochs over the data; a batch of a stream has one.
+    """Run `max_iter` epochs over the data; a batch of a stream has one.
 
     Parameters
     ----------
     objective : Objective
         Metric, link, cost (with plain numbers) and labels.
     params : Params
-        Where to start; left as it is, but for prototypes of sparse samples that may be written to: these are used up.
+        Where to start; left as it is, but for prototypes of sparse samples that may be written to: these, which may be
+        large, are used up.
     samples : ArraySamples
         Samples, class indices, and the factors of each sample's step; NaN marks missing values.
     max_iter : int
-        Most epochs.
+        Epochs.
     settings : Online
         Rates and schedule.
     state : TrainingState
@@ -146,26 +141,24 @@ def train(
     rule = _rule(objective, start, rows.X, max_iter, settings, state)
     loop = Loop(objective, state, start, rows, statistics, rule)
     history, step = list[float](), state.step
-    stopping = StoppingRule(settings.tol, settings.n_iter_no_change)
-    while len(history) < max_iter and not stopping.converged:
+    while len(history) < max_iter:
         count = samples.n_samples
         order = state.random_state.permutation(count) if settings.shuffle else np.arange(count)
         history.append(loop.epoch(order, step) / float(samples.weight.sum()))
         step += float(count)
-        stopping.update(history[-1])
-        report(len(history), history[-1], last=stopping.converged)
+        report(len(history), history[-1])
     learned = loop.params()
     if not sparse:
         learned = learned._replace(prototypes=learned.prototypes + centre)
     after = replace(state, step=step, statistics=statistics.shifted(centre))
-    return Result(learned, len(history), history, stopping.converged), after
+    return Result(learned, len(history), history), after
 
 
 def _rule(objective: Objective, start: Params, X: Array, max_iter: int, settings: Online, state: TrainingState) -> Rule:
     """Every number that the compiled code needs."""
     cost, link, relevance = objective.cost, objective.link, state.relevance
     scaled = settings.step == "scaled" and not isinstance(cost, WinnerRule | WindowRule)
-    slope = getattr(cost, "slope", 0.0)
+    slope = getattr(cost, "slope", 0.0) or 0.0
     radius = sum(float(row_squares(part).max()) for part in (X, start.prototypes))
     return Rule(
         cost=code_of(COSTS, cost, "cost"),
@@ -234,22 +227,16 @@ class Loop:
         self.name = _loop_of(rule, relevance, sparse=is_sparse(rows.X), masked=masked)
         starts = np.searchsorted(labels, np.arange(labels.max() + 2)).astype(np.int64)
         width = float(getattr(objective.link, "width", 1.0) if start.width is None else start.width)
-        widths = np.array([width, 1e-3 * width, 1e3 * width])
-        self.prototypes = Prototypes(self._prototypes(), starts, widths, statistics)
+        widths = width * np.array([1.0, *WIDTHS])
+        W, dtype = start.prototypes, rows.X.dtype
+        W = np.require(W.T, dtype, ["C", "W"]) if self.name == "sparse" else np.array(W, dtype=dtype, order="C")
+        self.prototypes = Prototypes(W, starts, widths, statistics)
         self.metric: tuple[LearnedMetric, ...] = ()
         if self.name in ("weights", "matrices"):
             R = np.ones(n_features) if start.relevance is None else start.relevance
             shape = R.shape[-2:] if self.name == "matrices" else R.shape[-1:]
             R = np.array(R, dtype=rows.X.dtype, order="C").reshape(-1, *shape)
             self.metric = (LearnedMetric(R, groups, variances),)
-
-    def _prototypes(self) -> np.ndarray:
-        """A copy of the prototypes; sparse ones, which may be large, are used themselves where that is possible."""
-        W, dtype = self.start.prototypes, self.rows.X.dtype
-        if self.name != "sparse":
-            return np.array(W, dtype=dtype, order="C")
-        usable = W.flags.writeable and W.T.flags.c_contiguous and W.dtype == dtype
-        return W.T if usable else np.array(W.T, dtype=dtype, order="C")
 
     def epoch(self, order: np.ndarray, step: float) -> float:
         """Run an epoch after a number of steps: the sum of the costs."""

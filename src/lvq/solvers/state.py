@@ -1,4 +1,4 @@
-"""What training needs besides the parameters: units, statistics, the stopping rule, results and reports of solvers.
+"""What training needs besides the parameters: units, statistics, results and reports of solvers.
 
 A `TrainingState` is what must be kept to continue a stream or a warm start. Solvers never change the state they get:
 they work on a copy and return it, so an interrupted call leaves the old state unchanged.
@@ -18,10 +18,10 @@ from lvq.model.metrics import Metric, mean_apart
 from lvq.model.objective import Params
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import DataScale, Fisher, FisherNeighbours, Matrix, Relevance
-from lvq.model.rows import beside, like, namespace, row_squares, wide
+from lvq.model.rows import beside, like, namespace, wide
 from lvq.model.samples import ArraySamples, FeatureMoments
 
-Report = Callable[..., None]  # (iterations done, present value of the objective, last=False)
+Report = Callable[[int, float], None]  # iterations done, present value of the objective
 
 PART_APART = 0.2  # of the distance to the nearest other prototype: with one row of 150 intents best in log-loss
 COINCIDE = 1e-6  # of that part, below which the mean smallest distance is a rounding error
@@ -63,10 +63,7 @@ def spread_of(metric: Metric, params: Params, samples: ArraySamples, link: Link 
     rows = some.block_rows(len(params.prototypes))
     by_metric, by_link, total = some.reduce(partial(_spread, metric, params, link), rows).tolist()
     step, linked = by_metric / total, by_link / total
-    W, R = params[:2]
-    if R is None and linked > 0 and step > 4 * COINCIDE * float(row_squares(W).max()):  # no copy of large prototypes
-        return Units(step, linked, total)
-    apart = PART_APART * mean_apart(metric, W, R)
+    apart = PART_APART * mean_apart(metric, *params[:2])
     if step > COINCIDE * apart and linked > 0:
         return Units(step, linked, total)
     step = apart if apart > 0 else 1.0
@@ -208,27 +205,10 @@ class Result(NamedTuple):
     params: Params
     n_iter: int
     history: list[float]
-    converged: bool
+    converged: bool = False  # of L-BFGS
 
 
-class StoppingRule:
-    """Reports convergence when the cost has not improved by more than `tol` for `patience` epochs."""
-
-    def __init__(self, tol: float | None, patience: int) -> None:
-        self.tol, self.patience = tol, patience
-        self.best, self.waited = np.inf, 0
-        self.converged = False
-
-    def update(self, value: float) -> None:
-        """Take the cost of one more epoch into account."""
-        if self.tol is None:
-            return
-        self.waited = 0 if value < self.best - self.tol else self.waited + 1
-        self.best = min(self.best, value)
-        self.converged = self.waited >= self.patience
-
-
-def silent(done: int, value: float, last: bool = False) -> None:
+def silent(done: int, value: float) -> None:
     """Report nothing."""
 
 
@@ -236,10 +216,10 @@ def progress_lines(name: str, total: int) -> Report:
     """A function that prints a line for every tenth of `total`: the objective, and an estimate of the time left."""
     start, shown = time.monotonic(), 0.0
 
-    def report(done: int, value: float, last: bool = False) -> None:
+    def report(done: int, value: float) -> None:
         nonlocal shown
         fraction = done / total
-        if fraction == shown or (fraction - shown < 0.1 and done < total and not last):
+        if fraction - shown < 0.1 and done < total:
             return
         shown = fraction
         left = (time.monotonic() - start) * (1 - fraction) / fraction
