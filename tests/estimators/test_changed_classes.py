@@ -111,3 +111,21 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(digits):
         with pytest.raises(ValueError, match=message):
             call()
     assert model.model_ is before
+
+
+def test_a_model_of_given_prototypes(digits):
+    X, y, *_ = digits
+    means = np.stack([X[y == label].mean(axis=0) for label in range(10)])
+    order = np.random.RandomState(0).permutation(10)
+    model = PrototypeModel.from_prototypes(means[order], np.array(list("abcdefghij"))[order])
+    untrained = GLVQ(init=means, max_iter=0).fit(X, y)
+    assert np.array_equal(untrained.prototypes_, means)
+    assert untrained.n_iter_ == 0
+    assert np.array_equal(
+        model.classes[model.predicted(model.checked(X))], np.array(list("abcdefghij"))[untrained.predict(X)]
+    )
+    assert np.array_equal(model.prototypes, means)
+    by_direction = PrototypeModel.from_prototypes(means, np.arange(10), metric="cosine")
+    assert np.allclose(by_direction.predict_proba(7 * X), by_direction.predict_proba(X))
+    with pytest.raises(ValueError, match="a label for each"):
+        PrototypeModel.from_prototypes(means, np.arange(9))

@@ -11,10 +11,10 @@ nothing else; all other outputs add ``|Omega x|^2``, which changes no order.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from lvq.model import rows, scores, storage
 from lvq.model.links import Identity, Link
 from lvq.model.local_metrics import LocalDiagonal, require_quadratic
-from lvq.model.metrics import Diagonal, Euclidean, LocalMetric, Mahalanobis, Metric, SharedMetric
+from lvq.model.metrics import Diagonal, Euclidean, LocalMetric, Mahalanobis, Metric, SharedMetric, mean_apart
 from lvq.model.observed import Observed, ObservedPrototypes
 from lvq.model.samples import block_map
 from lvq.typing import Array
@@ -167,6 +167,49 @@ class PrototypeModel:
             return np.ones(self.n_features)
         own = R[self.group[prototype]] if isinstance(self.metric, LocalMetric) else R
         return np.sqrt(own, dtype=np.float64) if self.has_weights else own.astype(np.float64)
+
+    @classmethod
+    def from_prototypes(
+        cls, prototypes: ArrayLike, labels: ArrayLike, metric: Literal["euclidean", "cosine"] = "euclidean"
+    ) -> Self:
+        """A model of given prototypes, without training.
+
+        Parameters
+        ----------
+        prototypes : array-like of shape (n_prototypes, n_features)
+            The prototypes, such as the means of embedded sentences.
+        labels : array-like of shape (n_prototypes,)
+            The class of each.
+        metric : {"euclidean", "cosine"}, default="euclidean"
+            Whether samples and prototypes are compared as they are, or by their directions.
+
+        Returns
+        -------
+        model : PrototypeModel
+            Its probabilities are as steep as suits one sample of each class.
+
+        Examples
+        --------
+        >>> model = PrototypeModel.from_prototypes([[0.0, 1.0], [2.0, 0.0]], ["up", "right"], metric="cosine")
+        >>> model.predict([[5.0, 4.0]]).tolist(), model.predict_proba([[1.0, 1.0]]).tolist()
+        (['right'], [[0.5, 0.5]])
+        """
+        if metric not in ("euclidean", "cosine"):
+            raise ValueError(f"metric of from_prototypes must be 'euclidean' or 'cosine', got {metric!r}.")
+        W, names = np.array(prototypes), np.asarray(labels)
+        W = W if W.dtype in (np.float32, np.float64) else W.astype(np.float64)
+        if W.ndim != 2 or names.shape != W.shape[:1]:
+            raise ValueError(
+                "from_prototypes needs prototypes of shape (n_prototypes, n_features) and a label for each; got shapes "
+                f"{W.shape} and {names.shape}."
+            )
+        classes, index = np.unique(names, return_inverse=True)
+        order = np.argsort(index, kind="stable")
+        W = rows.checked_unit_rows(W, "PrototypeModel") if metric == "cosine" else W
+        given = cls(W[order], index[order], classes, unit_length=metric == "cosine")
+        apart = mean_apart(given.metric, given.prototypes)
+        xi = scores.STEEP_APART / apart if apart > 0 else 1.0
+        return replace(given, decision=scores.DecisionRule(xi=xi, log_probabilities=True))
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The model as named arrays without objects, for any format that stores arrays; see `from_arrays`."""

@@ -14,6 +14,7 @@ from lvq.model.metrics import class_starts, nearest_pair
 from lvq.model.rows import first_argmin, namespace, take_columns
 from lvq.typing import Array
 
+STEEP_APART = 10.0  # xi times the distance to the nearest other prototype; best of one row of each of 150 intents
 SHARPNESS = 5.0  # of the probabilities of a relative cost, unless its sigmoid has a slope
 LARGEST_TEMPERATURE = 8.0  # and one over it is the smallest
 PENALTY = 0.003  # of the squared logarithm of T, so that a few samples without an error do not mean certainty
