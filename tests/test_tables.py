@@ -16,23 +16,17 @@ import pyarrow.parquet as pq  # noqa: E402
 from lvq.tables import read  # noqa: E402
 from lvq.tables.header import Reading, TableError  # noqa: E402
 from lvq.tables.read import open_table  # noqa: E402
-from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, kind_of, marks_by_column  # noqa: E402
+from lvq.tables.values import Meaning, as_days, as_numbers, as_text, holds_dates, kind_of, marks_by_column  # noqa: E402
 from lvq.tables.write import check_table_output, escape_formula, write_table  # noqa: E402
 
 
-def column_names(path, encoding=None):
-    return open_table(path, Reading(encoding)).names
+def read_table(path, codes=(), marks=()):
+    return open_table(path).frame(Meaning(codes, marks=dict(marks)))
 
 
-def read_table(path, codes=(), encoding=None, marks=None):
-    return open_table(path, Reading(encoding)).frame(codes, marks)
-
-
-def read_parts(path, columns=None, numbers=(), exact=(), marks=None):
+def read_parts(path, columns=None, codes=(), marks=()):
     table = open_table(path)
-    return table.parts(
-        [name for name in table.names if name] if columns is None else columns, numbers, exact, marks or {}
-    )
+    return table.parts(columns or table.names, Meaning(codes, marks=dict(marks)))
 
 
 CSV = """\
@@ -97,7 +91,7 @@ def check_fruit(table):
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".xlsx"])
 def test_every_format_gives_the_same_table_whole_and_in_parts(tmp_path, suffix):
     path = write(tmp_path, suffix)
-    assert column_names(path) == list(EXPECTED)
+    assert open_table(path).names == list(EXPECTED)
     check_fruit(read_table(path))
     parts = list(read_parts(path, ["weight", "ripe"]))
     assert all(list(part) == ["weight", "ripe"] for part in parts)
@@ -135,7 +129,7 @@ def test_columns_of_several_kinds_are_texts():
     assert as_text(table.frame()["a"]).tolist() == ["1.5", "n.d.", "2", None]
     assert as_text(table.frame()["code"]).tolist() == ["2", "1", "2", "1"]
     assert table.frame()["s"].tolist() == [0.0, 1.5, 0.0, 0.0]
-    np.testing.assert_array_equal(table.frame(marks={"a": ["n.d.", "2"]})["a"], [1.5, np.nan, np.nan, np.nan])
+    np.testing.assert_array_equal(table.frame(Meaning(marks={"a": ["n.d.", "2"]}))["a"], [1.5, np.nan, np.nan, np.nan])
 
 
 def test_delimiters_quotes_and_line_breaks(tmp_path):
@@ -146,7 +140,8 @@ def test_delimiters_quotes_and_line_breaks(tmp_path):
     path.write_bytes('\ufeffgröße,"say ""x"""\r\n1.5,"two\nlines"\r\n2.5,one\r\n'.encode())
     assert read_table(path).to_dict("list") == {"größe": [1.5, 2.5], 'say "x"': ["two\nlines", "one"]}
     path.write_bytes(b'\n \n\r\n,a,"two\nlines"\n7,1,2\n\n7,3,4\n')  # blank lines, and a column without a name
-    assert column_names(path) == ["", "a", "two\nlines"]
+    assert open_table(path).names == ["a", "two\nlines"]
+    assert open_table(path).notes == ("Left out column 1: it has no name (a row index?).",)
     assert read_table(path).to_dict("list") == {"a": [1.0, 3.0], "two\nlines": [2.0, 4.0]}
 
 
@@ -267,7 +262,7 @@ def test_exact_integers_stay_integers(tmp_path):
     path = tmp_path / "t.parquet"
     large = pa.table({"id": pa.array([2**53 + 1, None], pa.int64()), "u": pa.array([2**64 - 1, 1], pa.uint64())})
     pq.write_table(large, path)
-    for table in (read_table(path, codes={"id", "u"}), next(iter(read_parts(path, exact={"id", "u"})))):
+    for table in (read_table(path, codes={"id", "u"}), next(iter(read_parts(path, codes={"id", "u"})))):
         assert as_text(table["id"]).tolist() == [str(2**53 + 1), None]
         assert as_text(table["u"]).tolist() == [str(2**64 - 1), "1"]
         np.testing.assert_array_equal(as_numbers(table["id"]), [2.0**53, np.nan])
@@ -425,7 +420,7 @@ def test_marked_values_are_missing_whole_and_in_parts(tmp_path, suffix):
     marks = marks_by_column(["n.d.", "9999", "b=0"], ["a", "b", "c"], "t")
     assert marks == {"a": ["n.d.", "9999"], "b": ["n.d.", "9999", "0"], "c": ["n.d.", "9999"]}
     whole = read_table(path, marks=marks)
-    (part,) = read_parts(path, numbers={"a", "b"}, marks=marks)
+    (part,) = read_parts(path, marks=marks)
     for table in (whole, part):
         np.testing.assert_array_equal(table["a"], [1.5, np.nan, np.nan, 2.0])
         np.testing.assert_array_equal(table["b"], [np.nan, 1.0, np.nan, 2.0])

@@ -21,7 +21,6 @@ from lvq.workflow import TableOptions, fit, make_model, predict, validate  # noq
 from lvq.workflow.columns import code_notes, missing_codes, prepare  # noqa: E402
 from lvq.workflow.design import Design, split_rows  # noqa: E402
 from lvq.workflow.pipeline import CROSS_FIT_BELOW, NAMES, make_pipeline_for, make_reject_classifier  # noqa: E402
-from lvq.workflow.rows import expected_columns  # noqa: E402
 
 
 def mixed(n=60, seed=0):
@@ -46,8 +45,8 @@ def mixed(n=60, seed=0):
 def test_columns_are_sorted_by_kind():
     samples = prepare(mixed(), "kind", TableOptions(categorical=["code"]))
     assert list(samples.X) == ["a", "gaps", "colour", "code"]
-    assert samples.gaps == ("gaps",)
-    assert samples.texts == ("colour", "code")
+    assert samples.preprocessor.gaps == ["gaps"]
+    assert samples.preprocessor.categorical == ["colour", "code"]
     assert set(samples.X["code"]) == {"1", "2", "3"}
     assert set(samples.X["colour"]) == {"red", "green", "(missing)"}
     assert samples.notes == ()
@@ -360,7 +359,6 @@ def test_any_model_with_column_names_can_predict():
     assert found.frame["label"].tolist() == model.predict(table).tolist()
     assert found.frame["accepted"].all()
     assert found.accepted == 60
-    assert expected_columns(model).names == ["a", "code"]
     certain = found.frame["certified_radius"]
     model = RSLVQ(decision="posterior", random_state=0).fit(table, mixed()["kind"])
     found = predict(model, table)

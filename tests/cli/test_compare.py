@@ -34,9 +34,9 @@ def test_time_trains_on_the_past_and_tests_on_the_future(lvq, fruit, tmp_path, m
     days = np.random.default_rng(0).permutation(len(fruit))
     dates = pd.to_datetime("2024-01-01") + pd.to_timedelta(days, unit="D")
     fruit.assign(picked=dates.strftime("%Y-%m-%d")).to_csv(path, index=False)
-    fit, predict = Pipeline.fit, Pipeline.predict
+    fit, score = Pipeline.fit, Pipeline.score
     monkeypatch.setattr(Pipeline, "fit", lambda self, X, y: fits.append(X) or fit(self, X, y))
-    monkeypatch.setattr(Pipeline, "predict", lambda self, X: tests.append(X) or predict(self, X))
+    monkeypatch.setattr(Pipeline, "score", lambda self, X, y: tests.append(X) or score(self, X, y))
     options = ("compare", path, "--target", "Sorte", "--drop", "name", "--time", "picked", "--model", "glvq")
     found = lvq(*options, "--prototypes", 1, "--folds", 3)
     assert found.code == 0, found.err

@@ -60,7 +60,7 @@ def _target(target: str | None, table: Path, reading: "Reading") -> str:
     from lvq.tables.header import listed
     from lvq.tables.read import open_table
 
-    names = [name for name in open_table(table, reading).names if name]
+    names = open_table(table, reading).names
     last = f", the last of them {names[-1]!r}" if repr(names[-1]) not in listed(names) else ""
     raise typer.BadParameter(
         f"which column holds the classes? {table} has the columns {listed(names)}{last}.", param_hint="'--target'"
@@ -269,7 +269,7 @@ def compare(
                 repeats=repeats, options=options, seed=seed, progress=progress, **chosen,
             )  # fmt: skip
         if path is not None:
-            write_table(path, [result.frame])
+            write_table(path, [result.ranking])
         for text in result.notes:
             note(text)
         console.show_comparison(result)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import signal
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from textwrap import fill
@@ -312,17 +313,19 @@ def show_predictions(result: PredictResult) -> None:
 
 def show_comparison(result: Comparison) -> None:
     """Print models by accuracy, with the test against the best."""
-    typer.echo(f"{result.n_samples} rows, {result.n_features} features, {result.n_classes} classes")
+    counts = Counter(result.y.tolist())
+    typer.echo(f"{len(result.y)} rows, {result.X.shape[1]} features, {len(counts)} classes")
     paragraph(f"{result.design}.")
     rows: list[list[object]] = []
-    for place, row in enumerate(result.ranking):
+    for row in result.ranking.itertuples():
         count = "-" if row.n_prototypes != row.n_prototypes else f"{row.n_prototypes:g}"
-        p_value = "best" if place == 0 else f"{row.p_value:.3f}"
+        p_value = f"{row.p_value:.3f}" if rows else "best"
         spread = percent(row.standard_deviation)
         rows.append([row.name, count, percent(row.accuracy), spread, p_value, f"{row.seconds:.2f}"])
     if rows:
         print_table(rows, ["model", "prototypes", "accuracy", "+-", "p", "seconds"])
-    typer.echo(f"\nAccuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
+    largest = counts.most_common(1)[0][1] / len(result.y)
+    typer.echo(f"\nAccuracy of always predicting the most frequent class: {percent(largest)}.")
     paragraph(f"{result.verdict} Seconds: median time of a fit.")
     for name, why in result.failures.items():
         typer.echo(f"Left out {name}: {one_line(why)}")

@@ -11,17 +11,16 @@ Rules:
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
-from lvq.preprocessing.table import as_categories
-from lvq.tables.header import AS_FOUND, MAX_LISTED, Reading, TableError, is_number, listed
-from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, kind_of
+from lvq.preprocessing.table import Kind, TablePreprocessor, read_cells
+from lvq.tables.header import AS_FOUND, MAX_LISTED, Reading, TableError, listed
+from lvq.tables.values import as_numbers, as_text, holds_dates, kind_of, looks_like_number
 
 MISSING_CELL = "an empty cell, or a text such as NA or None"
 MIN_CLASS_ROWS = 5  # of a class: for training, thresholds and test
@@ -32,7 +31,6 @@ MAX_CELLS = 5  # in a message
 HEAD_ROWS = 1000  # rows in which most columns show more values than classes
 MIN_CODE_ROWS, MAX_CODE_FRACTION = 3, 0.5  # of a code for missing values
 MIN_VALUES = 10  # different ones beside the codes
-_COMMA_NUMBER = re.compile(r"[-+]?[0-9]{1,3}(,[0-9]+)+(\.[0-9]+)?|[-+]?[0-9]+(\.[0-9]+)?")
 _REPEATED = [float(digit * length) for digit in "789" for length in range(1, 7)]  # 7, 77, ..., 999999
 CODES = [0.0, -1.0, 9.9, 99.9, 999.9, *_REPEATED, *(-number for number in _REPEATED)]  # usual for missing values
 
@@ -86,19 +84,15 @@ class Samples:
         Positions of the rows in the table.
     notes : tuple of str
         Notes on rows and columns that were left out, and warnings.
-    gaps, texts, dates, detection_limits : tuple of str
-        Columns of numbers in which some are missing; of categories; of dates, as numbers of days; and of numbers with
-        values below a detection limit.
+    preprocessor : TablePreprocessor
+        Makes features of the columns; not fitted.
     """
 
     X: pd.DataFrame
     y: np.ndarray
     places: np.ndarray
     notes: tuple[str, ...] = ()
-    gaps: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
-    dates: tuple[str, ...] = ()
-    detection_limits: tuple[str, ...] = ()
+    preprocessor: TablePreprocessor = field(default_factory=TablePreprocessor)
 
 
 def prepare(
@@ -137,8 +131,8 @@ def prepare(
     >>> sizes = [1.0, 2.5, 1.2, 2.7, 0.9, 2.6, 1.1, 2.4, 1.3, 2.2]
     >>> table = pd.DataFrame({"size": sizes, "kind": list("abbababaab"), "same": 1.0, "class": ["x", "y"] * 5})
     >>> samples = prepare(table, "class")
-    >>> list(samples.X), samples.texts, samples.notes
-    (['size', 'kind'], ('kind',), ("Left out 1 column with the same value in all rows: 'same'.",))
+    >>> list(samples.X), samples.preprocessor.categorical, samples.notes
+    (['size', 'kind'], ['kind'], ("Left out 1 column with the same value in all rows: 'same'.",))
     """
     options = options or TableOptions()
     if kind_of(table[target]) == "other":
@@ -159,13 +153,13 @@ def prepare(
     numbers = features.select_dtypes(np.number)
     measured = numbers.drop(columns=[name for name in numbers if name in options.dates])
     notes += [*more, *_duplicates(features, classes, grouped), *column_warnings(features, measured, classes)]
-    return Samples(
-        features, classes, places, (*notes, *code_notes(measured)),
-        gaps=tuple(numbers.columns[numbers.isna().any()]),
-        texts=tuple(name for name in features if name not in numbers),
-        dates=tuple(name for name in features if name in options.dates),
-        detection_limits=tuple(name for name in features if name in options.detection_limits),
-    )  # fmt: skip
+    preprocessor = TablePreprocessor(
+        categorical=[name for name in features if name not in numbers],
+        dates=[name for name in features if name in options.dates],
+        detection_limits=[name for name in features if name in options.detection_limits],
+        gaps=list(numbers.columns[numbers.isna().any()]),
+    )
+    return Samples(features, classes, places, (*notes, *code_notes(measured)), preprocessor)
 
 
 def _duplicates(features: pd.DataFrame, classes: np.ndarray, grouped: bool) -> list[str]:
@@ -233,17 +227,31 @@ def _features(
 
 def _values(column: pd.Series, options: TableOptions, source: str) -> np.ndarray:
     """The values of a feature; TableError where they cannot be used."""
+    values = read_cells(column, _kind(column, options, source), set(), source, column.index.tolist().__getitem__)
+    if values.dtype == object:
+        return values
+    large = np.abs(values) > LARGEST
+    if large.any():
+        row = int(large.argmax())
+        raise TableError(
+            f"The column {column.name!r} of {source} holds {values[row]:g} in row {column.index[row]}, which is "
+            "too large to compute with; correct it or leave the cell empty."
+        )
+    return values
+
+
+def _kind(column: pd.Series, options: TableOptions, source: str) -> Kind:
+    """The kind of a column; TableError where it is not clear."""
     if column.name in options.dates:
-        return as_days(column, source)
+        return "date"
     if column.name in options.categorical:
-        return as_categories(column, set())
+        return "category"
     _check_not_dates(column, source)
-    limited = column.name in options.detection_limits
-    if kind_of(column) != "text" or limited:
-        return _numbers(column, source, limited)
+    if kind_of(column) != "text" or column.name in options.detection_limits:
+        return "number"
     _check_not_numbers(column, source)
     _check_texts(column, source)
-    return as_categories(column, set())
+    return "category"
 
 
 def _useless(column: pd.Series, places: np.ndarray) -> str | None:
@@ -257,23 +265,6 @@ def _useless(column: pd.Series, places: np.ndarray) -> str | None:
         if ahead[0] in (0, 1) and (ahead == ahead[0]).all():
             return "the number of the row"
     return None
-
-
-def _numbers(column: pd.Series, source: str, limited: bool) -> np.ndarray:
-    if kind_of(column) == "other":
-        raise TableError(
-            f"The column {column.name!r} of {source} holds values of type {column.dtype}, neither numbers nor strings; "
-            f"leave it out with --drop {column.name!r}, or convert it to numbers."
-        )
-    values = as_numbers(column, source, column.index.tolist().__getitem__, limited=limited)
-    large = np.abs(values) > LARGEST
-    if large.any():
-        row = int(large.argmax())
-        raise TableError(
-            f"The column {column.name!r} of {source} holds {values[row]:g} in row {column.index[row]}, which is "
-            "too large to compute with; correct it or leave the cell empty."
-        )
-    return values
 
 
 # -- problems of single columns ----------------------------------------------------------------------------------------
@@ -292,7 +283,7 @@ def _check_not_numbers(column: pd.Series, source: str) -> None:
     """Raise TableError for strings of which most are numbers: the others are typing errors, marks or limits."""
     known = column.dropna()
     values = known.astype(str).to_numpy()
-    others = np.array([not is_number(value) for value in values])
+    others = np.array([not looks_like_number(value) for value in values])
     if not others.any() or 2 * others.sum() >= len(values):
         return
     cells = [(values[k], f"row {known.index[k]}") for k in np.flatnonzero(others)[:MAX_CELLS]]
@@ -300,7 +291,7 @@ def _check_not_numbers(column: pd.Series, source: str) -> None:
     more = f" and {others.sum() - MAX_CELLS} more" if others.sum() > MAX_CELLS else ""
     what = f"The column {column.name!r} of {source} holds numbers, but {others.sum()} of {len(values)} values are"
     categories = f"or use all values as categories with --categorical {column.name!r}."
-    if all(value.startswith("<") and is_number(value[1:]) for value in values[others]):
+    if all(value.startswith("<") and looks_like_number(value[1:]) for value in values[others]):
         raise TableError(
             f"{what} below a detection limit: {shown}{more}; use half of the limit for each with --detection-limit "
             f"{column.name!r}, {categories}"
@@ -314,7 +305,7 @@ def _check_texts(column: pd.Series, source: str) -> None:
     known = as_text(column.dropna()).tolist()
     values, name = sorted(set(known)), column.name
     what, leave = f"The column {name!r} of {source}", f"leave it out with --drop {name!r}"
-    if any("," in value for value in values) and all(_COMMA_NUMBER.fullmatch(value) for value in values):
+    if all(map(looks_like_number, values)):
         comma = next(value for value in values if "," in value)
         raise TableError(
             f"{what} holds numbers with a comma, such as {comma!r}, which may be decimal commas or separators of "
