@@ -13,7 +13,6 @@ pa = pytest.importorskip("pyarrow")
 
 import pyarrow.parquet as pq  # noqa: E402
 
-from lvq.tables import read  # noqa: E402
 from lvq.tables.header import Reading, TableError  # noqa: E402
 from lvq.tables.read import open_table  # noqa: E402
 from lvq.tables.values import Meaning, as_days, as_numbers, as_text, holds_dates, kind_of, marks_by_column  # noqa: E402
@@ -146,7 +145,6 @@ def test_delimiters_quotes_and_line_breaks(tmp_path):
 
 
 def test_a_file_of_many_parts_is_one_table(tmp_path, monkeypatch):
-    monkeypatch.setattr("lvq.tables.header.BLOCK_BYTES", 200)
     monkeypatch.setattr("lvq.tables.read.PART_ROWS", 7)
     frame = pd.DataFrame({"number": np.arange(100.0), "text": [f"text {k}" for k in range(100)]})
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -163,9 +161,9 @@ def test_a_file_of_many_parts_is_one_table(tmp_path, monkeypatch):
         ("t.csv", b"", "is empty"),
         ("t.csv", b"\n \n", "is empty"),
         ("t.csv", b"a,b\n", "no rows"),
-        ("t.csv", b"a,b\n1,2\n3\n", "1 value in line 3, but 2 columns"),
-        ("t.csv", b"a,b\n1,2\n3,4,5\n", "3 values in line 3, but 2 columns"),
-        ("t.csv", b"a,b\n" + b"12345,1234567\n" * 200_000 + b"1\n" * 9, "1 value in line 200002, but 2 columns"),
+        ("t.csv", b"a,b\n1,2\n3\n", "1 value in row 3, but 2 columns"),
+        ("t.csv", b"a,b\n1,2\n3,4,5\n", "3 values in row 3, but 2 columns"),
+        ("t.csv", b"a,b\n" + b"12345,1234567\n" * 200_000 + b"1\n" * 9, "1 value in row 200002, but 2 columns"),
         ("t.csv", b"a,a,b\n1,2,3\n", "more than one column named 'a'"),
         ("t.csv", b",\n1,2\n", "no column with a name"),
         ("t.csv", b"a,b\n" + b"1,2\n" * 300_000 + b"1,\xff\n", "not in UTF-8 throughout; name its encoding"),
@@ -187,15 +185,6 @@ def test_a_file_that_cannot_be_read_raises_a_clear_error(tmp_path, name, content
         with pytest.raises(TableError, match=message) as error:
             reader(path)
         assert "\n" not in str(error.value)
-
-
-def test_arrow_gets_no_function_of_python(tmp_path, monkeypatch):
-    """Its threads may drop one while Python ends, which aborted one of ten commands that had found no rows."""
-    options = read.arrow_csv.ParseOptions
-    given = []
-    monkeypatch.setattr(read.arrow_csv, "ParseOptions", lambda **names: given.append(names) or options(**names))
-    read_table(write(tmp_path, ".csv"))
-    assert [list(names) for names in given] == [["delimiter", "newlines_in_values"]]
 
 
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".xlsx"])

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 DELIMITERS = (",", ";", "\t", "|")
-BLOCK_BYTES = 1 << 20  # bytes of text in a part; the reader keeps some dozens of parts ready
 MAX_HEADER_BYTES = 1 << 20  # bytes in which the header must end
 MAX_LISTED = 8  # names in a message
 CLOSE = 0.75  # similarity of a name that may have been meant; "age" and "target" have 0.67
@@ -110,11 +109,10 @@ def no_such_file(path: Path) -> str:
 
 
 class Header(NamedTuple):
-    """Names of the columns ("" for none), delimiter, bytes of a part, lines before the names and of names, encoding."""
+    """Names of the columns ("" for none), delimiter, lines before the names and of names, encoding."""
 
     names: list[str]
     delimiter: str
-    block: int
     before: int
     named: int
     encoding: str
@@ -170,9 +168,7 @@ def read_header(path: Path, how: Reading) -> Header:
     delimiter = max(DELIMITERS, key="".join(first.split('"')[::2]).count)
     # A quoted name may contain a line break.
     cells = next(csv.reader(itertools.chain([first], lines), delimiter=delimiter))
-    # A row fits into a part.
-    block = max(BLOCK_BYTES, 32 * len(first))
-    return Header(how.named(cells), delimiter, block, row - 1, int(how.header_row != 0), encoding)
+    return Header(how.named(cells), delimiter, row - 1, int(how.header_row != 0), encoding)
 
 
 def not_in(path: Path, encoding: str) -> str:

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 import zlib
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -25,7 +24,6 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
 from lvq.tables.header import (
@@ -48,10 +46,9 @@ FORMATS = {
     "Parquet": (".parquet", ".pq"),
     "Excel": (".xlsx", ".xlsm"),
 }
-PART_ROWS, PART_CELLS = 20_000, 2_000_000  # in a part of a Parquet file, at most
+PART_ROWS, PART_CELLS = 20_000, 2_000_000  # in a part of a file, at most
 READ_BYTES = 1 << 16  # bytes of a Parquet column that are read at once
 READ_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, zlib.error)
-_BAD_ROW = re.compile(r"CSV parse error: (?:Row #(?P<row>\d+): )?Expected (?P<expected>\d+) columns, got (?P<got>\d+)")
 
 
 @dataclass(frozen=True)
@@ -203,64 +200,52 @@ def _of_csv(path: Path, how: Reading) -> Table:
     header = read_header(path, how)
     note = f"{path.name} is not in UTF-8 and was read as Latin-1; --encoding names another one."
     notes = (note,) if how.encoding is None and header.encoding in ("cp1252", "iso8859-1") else ()
-    blank = cache(partial(_blank_lines, path, header))
+    blank = list[int]()  # positions of the rows that follow blank lines, which count as rows of a spreadsheet
 
     def row_number(position: int) -> int:
-        return position + 1 + header.before + header.named + bisect_right(blank(), position)
+        return position + 1 + header.before + header.named + bisect_right(blank, position)
 
-    batches = partial(_csv_batches, path, header)
     decimal: Literal[".", "?"] = "." if header.delimiter == "," else "?"
-    return Table(path, header.names, batches, row_number, notes, untyped=True, decimal=decimal)
+    parts = partial(_csv_parts, path, header, blank)
+    return Table(path, header.names, parts, row_number, notes, untyped=True, decimal=decimal)
 
 
-def _csv_batches(path: Path, header: Header, columns: list[str]) -> Iterator[pd.DataFrame]:
-    names = [name or f"\0{index}" for index, name in enumerate(header.names)]
+def _csv_parts(path: Path, header: Header, blank: list[int], columns: list[str]) -> Iterator[pd.DataFrame]:
+    places = [header.names.index(name) for name in columns]
+    encoding = "utf-8-sig" if header.encoding == "utf-8" else header.encoding  # without the mark at its start
     try:
-        with opened(path) as raw:
-            # decoded in memory: Arrow would decode by a function of Python, and a thread of Arrow may drop such a
-            # function while Python ends, which aborts the process
-            utf8 = header.encoding == "utf-8"
-            stream = raw if utf8 else pa.BufferReader(raw.read().decode(header.encoding).encode())
-            batches = arrow_csv.open_csv(
-                stream,
-                arrow_csv.ReadOptions(
-                    use_threads=False, block_size=header.block, skip_rows=header.before, column_names=names,
-                    skip_rows_after_names=header.named,
-                ),
-                arrow_csv.ParseOptions(delimiter=header.delimiter, newlines_in_values=True),
-                arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=columns),
-            )  # fmt: skip
-            yield from map(from_arrow, batches)
+        with io.TextIOWrapper(opened(path), encoding=encoding, newline="") as text:
+            rows = _csv_rows(path, header, blank, csv.reader(text, delimiter=header.delimiter))
+            while part := list(islice(rows, _part_rows(len(header.names)))):
+                cells = {name: [row[place] for row in part] for name, place in zip(columns, places)}
+                yield pd.DataFrame(cells, dtype=pd.ArrowDtype(pa.string()))
     except UnicodeError as error:
         raise TableError(not_in(path, header.encoding)) from error
-    except pa.ArrowInvalid as error:
-        raise TableError(_explained(path, header, str(error))) from error
 
 
-def _explained(path: Path, header: Header, message: str) -> str:
-    bad = _BAD_ROW.search(message)
-    if bad:
-        where = "a line" if bad["row"] is None else f"line {bad['row']}"
-        values = "1 value" if bad["got"] == "1" else f"{bad['got']} values"
-        return (
-            f"{path} has {values} in {where}, but {bad['expected']} columns in its first line; correct that line, or "
-            f"quote a value that contains {'a tab' if header.delimiter == chr(9) else repr(header.delimiter)}."
-        )
-    if "utf8" in message.lower().replace("-", ""):
-        return not_in(path, header.encoding)
-    return f"{path} cannot be read as CSV ({message.splitlines()[0]}); it needs a line of names and rows, in UTF-8."
+def _csv_rows(path: Path, header: Header, blank: list[int], records: Iterator[list[str]]) -> Iterator[list[str]]:
+    """The rows below the names; the positions of blank lines are noted."""
+    blank.clear()
+    position = 0
+    for row, cells in enumerate(records, start=1):
+        if row <= header.before + header.named:
+            continue
+        if not cells:
+            blank.append(position)
+            continue
+        if len(cells) != len(header.names):
+            values = "1 value" if len(cells) == 1 else f"{len(cells)} values"
+            delimiter = "a tab" if header.delimiter == "\t" else repr(header.delimiter)
+            raise TableError(
+                f"{path} has {values} in row {row}, but {len(header.names)} columns in its first line; correct that "
+                f"row, or quote a value that contains {delimiter}."
+            )
+        position += 1
+        yield cells
 
 
-def _blank_lines(path: Path, header: Header) -> list[int]:
-    """Positions of the rows that follow the blank lines between rows, which Arrow does not count."""
-    found, after = list[int](), -header.named
-    with io.TextIOWrapper(opened(path), encoding=header.encoding) as text:
-        for record in csv.reader(islice(text, header.before, None), delimiter=header.delimiter):
-            if record:
-                after += 1
-            elif after >= 0:
-                found.append(after)
-    return found
+def _part_rows(n_columns: int) -> int:
+    return max(1, min(PART_ROWS, PART_CELLS // max(1, n_columns)))
 
 
 # -- Parquet -----------------------------------------------------------------------------------------------------------
@@ -274,8 +259,7 @@ def _of_parquet(path: Path) -> Table:
 def _parquet_batches(path: Path, columns: list[str]) -> Iterator[pd.DataFrame]:
     # page by page: a group of rows, which may be the whole table, would be read at once otherwise
     with pq.ParquetFile(path, buffer_size=READ_BYTES, pre_buffer=False) as file:
-        rows = max(1, min(PART_ROWS, PART_CELLS // max(1, len(columns))))
-        for batch in file.iter_batches(rows, columns=columns):
+        for batch in file.iter_batches(_part_rows(len(columns)), columns=columns):
             batch.validate(full=True)  # Arrow does not check the bytes of a damaged file and could read beyond them
             yield from_arrow(batch)
 
