@@ -8,14 +8,12 @@ Rules:
 
 from __future__ import annotations
 
-import signal
 import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from textwrap import fill
-from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
 import typer
@@ -62,7 +60,6 @@ def note(text: object) -> None:
 def report_errors(debug: bool) -> Iterator[None]:
     """Turn errors into one line and an exit code, and warnings of the library into notes."""
     _replace_unprintable()
-    before = _stop_on_terminate()
     try:
         with warnings.catch_warnings():
             if not debug:
@@ -78,9 +75,6 @@ def report_errors(debug: bool) -> Iterator[None]:
             raise
         typer.echo(f"Error: {describe(error)}", err=True)
         raise typer.Exit(1) from None
-    finally:
-        if before is not None:
-            signal.signal(signal.SIGTERM, before)
 
 
 def describe(error: Exception) -> str:
@@ -107,18 +101,6 @@ def _replace_unprintable() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-
-
-def _stop_on_terminate() -> Callable[[int, FrameType | None], object] | int | None:
-    """Let ``kill`` clean up as Ctrl-C does; only the main thread can set a handler."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
-    try:
-        return signal.signal(signal.SIGTERM, stop)
-    except ValueError:
-        return None
 
 
 def _warnings_as_notes() -> None:
