@@ -481,5 +481,6 @@ def test_the_sheet_and_its_row_of_names_are_given(tmp_path):
     table = open_table(tmp_path / "t.xlsx", Reading(sheet="May", header_row=4))
     assert (table.names, table.row_number(0), table.notes) == (["b"], 5, ())
     assert table.frame()["b"].tolist() == [2.0, 3.0]
+    assert open_table(tmp_path / "t.xlsx", Reading(sheet="May")).names == ["Ward 7"]
     with pytest.raises(TableError, match="no sheet 'June'; its sheets are 'April', 'May'"):
         open_table(tmp_path / "t.xlsx", Reading(sheet="June"))

@@ -50,7 +50,7 @@ def _model(text: str) -> OptionInfo:
 
 # files
 Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet or Excel file.")]
-Tables = Annotated[list[Path], _argument("TABLE...", "CSV (also .gz), Parquet or Excel file; several are joined.")]
+Tables = Annotated[list[Path], _argument("TABLE", "CSV (also .gz), Parquet or Excel file; several are joined.")]
 TestTable = Annotated[
     Path | None, typer.Option("--test", metavar="FILE", help="Test table, instead of a part of TABLE.")
 ]

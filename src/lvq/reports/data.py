@@ -99,7 +99,8 @@ def _suspects(held_out: HeldOut, importances: VariableImportances | None, n_know
                 f"The column {name} has {percent(share)} of the importance: check that its value is known before the "
                 "class is."
             )
-    numbered = [name for name, values in zip(columns.names, held_out.numbers.T) if _numbers_rows(values)]
+    numbers = [k for k, values in enumerate(held_out.numbers.T) if k not in columns.dates and _numbers_rows(values)]
+    numbered = [columns.names[k] for k in numbers]
     if numbered and columns.in_units:
         found.append(
             f"These columns have a different whole number in every test sample: {listed(numbered)}. Leave them out if "

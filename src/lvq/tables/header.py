@@ -42,7 +42,7 @@ class Reading(NamedTuple):
         """Names of the columns, by the cells of the row of names, or of the first row where no row has names."""
         if self.header_row == 0:
             return [f"column {place}" for place in range(1, len(row) + 1)]
-        return ["" if cell is None else str(cell).strip() for cell in row]
+        return ["" if cell is None or cell != cell else str(cell).strip() for cell in row]
 
 
 AS_FOUND = Reading()
@@ -70,8 +70,8 @@ def is_number(text: str) -> bool:
 # -- names -------------------------------------------------------------------------------------------------------------
 
 
-def check_columns(present: Iterable[object], wanted: Sequence[str], source: str) -> None:
-    """Raise TableError that names all columns that a table lacks, and the columns it has."""
+def check_columns(present: Iterable[object], wanted: Sequence[str], source: str, notes: Sequence[str] = ()) -> None:
+    """Raise TableError that names all columns that a table lacks, the columns it has, and what is noted about it."""
     names = [str(name) for name in present]
     existing = set(names)
     missing = [name for name in dict.fromkeys(wanted) if name not in existing]
@@ -84,6 +84,9 @@ def check_columns(present: Iterable[object], wanted: Sequence[str], source: str)
         hint = " Give each of these names by itself; an option may be repeated."
     if sum(is_number(name) for name in names) > len(names) / 2:
         hint = " They look like values: is the first line with the names of the columns missing?"
+    hint = " ".join([hint, *notes])
+    if notes and "no name" in notes[-1]:
+        hint += " Where the names are in another row, give it with --header-row (header_row=...)."
     word = "column" if len(missing) == 1 else "columns"
     last = f", the last of them {names[-1]!r}" if len(names) > MAX_LISTED else ""  # which often is the class
     raise TableError(f"{source} has no {word} {listed(missing)}; its columns are {listed(names)}{last}.{hint}")

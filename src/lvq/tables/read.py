@@ -150,12 +150,10 @@ def open_table(table: str | Path | pd.DataFrame, how: Reading = AS_FOUND) -> Tab
         raise TableError(f"{found.path} has more than one column named {', '.join(map(repr, twice))}; rename them.")
     if not any(found.names):
         raise TableError(f"{found.path} has no column with a name; the first line must name the columns.")
-    unnamed = [
-        f"Left out column {place}: it has no name (a row index?)."
-        for place, name in enumerate(found.names, start=1)
-        if not name
-    ]
-    return replace(found, names=[name for name in found.names if name], notes=(*found.notes, *unnamed))
+    unnamed = [str(place) for place, name in enumerate(found.names, start=1) if not name]
+    note = f"Left out column {', '.join(unnamed)}: it has no name (a row index?)."
+    notes = (*found.notes, note) if unnamed else found.notes
+    return replace(found, names=[name for name in found.names if name], notes=notes)
 
 
 def _of_path(path: Path, how: Reading) -> Table:
@@ -177,7 +175,9 @@ def _of_file(path: Path, how: Reading) -> Table:
     kind = _format(path)
     if kind is None:
         endings = ", ".join(suffix for suffixes in FORMATS.values() for suffix in suffixes)
-        raise TableError(f"{path} has an unknown format; the name must end in one of {endings}.")
+        raise TableError(
+            f"{path} has an unknown format; save it as CSV or Excel: the name must end in one of {endings}."
+        )
     if not path.stat().st_size:
         raise TableError(f"{path} is empty; the first line must name the columns.")
     if kind == "CSV":

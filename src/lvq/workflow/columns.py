@@ -275,7 +275,8 @@ def _check_not_dates(column: pd.Series, source: str) -> None:
         first = column.dropna().iloc[0]
         raise TableError(
             f"The column {column.name!r} of {source} holds dates, such as {str(first)!r}; leave it out with --drop "
-            f"{column.name!r}, use it as a number of days with --date {column.name!r}, or split by it with --time."
+            f"{column.name!r}, use it as a number of days with --date {column.name!r}, or split by it with --time "
+            f"{column.name!r}."
         )
 
 
@@ -284,14 +285,15 @@ def _check_not_numbers(column: pd.Series, source: str) -> None:
     known = column.dropna()
     values = known.astype(str).to_numpy()
     others = np.array([not looks_like_number(value) for value in values])
-    if not others.any() or 2 * others.sum() >= len(values):
+    limits = all(value.startswith("<") and looks_like_number(value[1:]) for value in values[others])
+    if not others.any() or (2 * others.sum() >= len(values) and not limits):
         return
     cells = [(values[k], f"row {known.index[k]}") for k in np.flatnonzero(others)[:MAX_CELLS]]
     shown = ", ".join(f"{value!r} in {row}" for value, row in cells)
     more = f" and {others.sum() - MAX_CELLS} more" if others.sum() > MAX_CELLS else ""
     what = f"The column {column.name!r} of {source} holds numbers, but {others.sum()} of {len(values)} values are"
     categories = f"or use all values as categories with --categorical {column.name!r}."
-    if all(value.startswith("<") and looks_like_number(value[1:]) for value in values[others]):
+    if limits:
         raise TableError(
             f"{what} below a detection limit: {shown}{more}; use half of the limit for each with --detection-limit "
             f"{column.name!r}, {categories}"

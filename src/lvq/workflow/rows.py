@@ -127,7 +127,7 @@ class RowPredictor:
         """Notes on the columns of the table; one error names all that are missing."""
         names = self.table.names
         wanted = [*keep, *([] if target is None else [target]), *self.columns.names]
-        check_columns(names, wanted, str(self.table.path))
+        check_columns(names, wanted, str(self.table.path), self.table.notes)
         extra = [name for name in names if name not in {*self.columns.names, *keep, target}]
         taken = [name for name in keep if name in (*COLUMNS, *self.probability_columns)]
         if taken:

@@ -78,7 +78,7 @@ def make_study(
     source = ", ".join(str(part.path) for part in parts[: len(given)])
     names = parts[0].names
     named = (target, group, time, *options.categorical, *options.dates, *options.detection_limits)
-    check_columns(names, [name for name in named if name], source)
+    check_columns(names, [name for name in named if name], source, parts[0].notes)
     kept = chosen_columns(names, options, (target, group, time), source)
     for part in parts[1:]:
         check_columns(part.names, names, str(part.path))

@@ -94,6 +94,11 @@ def validate(
     unknown = sorted(set(labels[labelled].tolist()) - set(classes))
     if not labelled.all():
         notes.append(f"Left out {int((~labelled).sum())} rows without a value of {target!r}.")
+    if set(unknown) == set(labels[labelled].tolist()):
+        raise TableError(
+            f"The column {target!r} of {given.path} has none of the model's classes {listed(classes)}; name the column "
+            "of classes with --target (target=...)."
+        )
     if unknown:
         notes.append(f"The model was not fitted to the class {listed(unknown)}; rows of it count as wrong.")
     notes += predictor.notes()
