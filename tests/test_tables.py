@@ -16,7 +16,7 @@ import pyarrow.parquet as pq  # noqa: E402
 from lvq.tables.header import Reading, TableError  # noqa: E402
 from lvq.tables.read import open_table  # noqa: E402
 from lvq.tables.values import Meaning, as_days, as_numbers, as_text, holds_dates, kind_of, marks_by_column  # noqa: E402
-from lvq.tables.write import check_table_output, escape_formula, write_table  # noqa: E402
+from lvq.tables.write import escape_formula, write_table  # noqa: E402
 
 
 def read_table(path, codes=(), marks=()):
@@ -209,13 +209,6 @@ def test_a_damaged_file_is_read_or_refused(tmp_path, suffix):
     assert not any("\n" in message for message in refused)
 
 
-def test_a_parquet_table_without_rows(tmp_path):
-    path = tmp_path / "t.parquet"
-    pd.DataFrame({"a": ["a"]}).iloc[:0].to_parquet(path)
-    with pytest.raises(TableError, match="no rows"):
-        read_table(path)
-
-
 def test_dates_and_lists_are_neither_numbers_nor_texts(tmp_path):
     path, days = tmp_path / "t.parquet", pd.to_datetime(["2020-01-01", "2021-01-01"])
     columns = {
@@ -271,11 +264,6 @@ def test_a_parquet_file_of_one_group_of_rows_is_read_in_parts(tmp_path):
         rows += len(part)
     assert rows == 2_000_000
     assert most < size / 3
-
-
-def test_parts_of_wide_tables_have_fewer_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr("lvq.tables.read.PART_CELLS", 8)
-    assert max(map(len, read_parts(write(tmp_path, ".parquet")))) == 2
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
@@ -337,17 +325,6 @@ def test_texts_that_a_spreadsheet_would_run_are_escaped_in_csv(tmp_path, suffix)
     assert escape_formula("\r=1") == "'\r=1"
 
 
-def test_outputs_are_checked_first(tmp_path):
-    with pytest.raises(TableError, match=r"must end in \.csv, \.csv\.gz, \.parquet or \.xlsx"):
-        check_table_output(tmp_path / "a.doc")
-    (tmp_path / "a.csv").touch()
-    with pytest.raises(FileExistsError, match=r"already has a\.csv; use --force \(force=True\)"):
-        check_table_output(tmp_path / "a.csv")
-    assert check_table_output(tmp_path / "a.csv", force=True) == tmp_path / "a.csv"
-    with pytest.raises(FileNotFoundError, match=r"The folder .*new' does not exist; create it first"):
-        check_table_output(tmp_path / "new" / "a.csv")
-
-
 def test_without_pandas_the_extra_is_named():
     code = "import sys; sys.modules['pyarrow'] = None; import lvq.workflow"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -389,11 +366,6 @@ def test_dates_become_days(texts, first):
 def test_dates_that_cannot_be_read(texts, message):
     with pytest.raises(TableError, match=message):
         as_days(pd.Series(texts, dtype=object, name="day"))
-
-
-@pytest.mark.parametrize("texts", [["1.5", "2.5"], ["10-20", "30-40"], ["a", "b"], ["12:30", "13:30"]])
-def test_what_is_no_date(texts):
-    assert not holds_dates(pd.Series(texts, dtype=object))
 
 
 # -- marks of missing values -------------------------------------------------------------------------------------------
@@ -443,15 +415,6 @@ def test_blank_lines_count_in_the_numbers_of_rows(tmp_path):
     table = open_table(path)
     assert table.frame()["a"].tolist() == [1.0, 3.0, 6.0]
     assert [table.row_number(place) for place in range(3)] == [3, 6, 8]
-
-
-def test_rows_before_the_names_of_a_sheet_count(tmp_path):
-    pytest.importorskip("openpyxl")
-    path = tmp_path / "t.xlsx"
-    pd.DataFrame({"a": [1.0, 2.0], "b": ["x", None]}).to_excel(path, index=False, startrow=3)
-    table = open_table(path)
-    assert table.names == ["a", "b"]
-    assert table.row_number(0) == 5
 
 
 @pytest.mark.parametrize(

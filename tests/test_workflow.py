@@ -11,7 +11,6 @@ from sklearn.preprocessing import StandardScaler
 from lvq import GLVQ, GMLVQ, RSLVQ, LVQClassifier, LVQClassifierCV
 from lvq.estimators.registry import MODELS
 from lvq.model.relevance import Matrix
-from lvq.preprocessing import TablePreprocessor
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -40,16 +39,6 @@ def mixed(n=60, seed=0):
 
 
 # -- preparation -------------------------------------------------------------------------------------------------------
-
-
-def test_columns_are_sorted_by_kind():
-    samples = prepare(mixed(), "kind", TableOptions(categorical=["code"]))
-    assert list(samples.X) == ["a", "gaps", "colour", "code"]
-    assert samples.preprocessor.gaps == ["gaps"]
-    assert samples.preprocessor.categorical == ["colour", "code"]
-    assert set(samples.X["code"]) == {"1", "2", "3"}
-    assert set(samples.X["colour"]) == {"red", "green", "(missing)"}
-    assert samples.notes == ()
 
 
 def test_duplicate_rows_are_noted():
@@ -153,13 +142,6 @@ def test_rows_without_a_class_are_counted_in_the_error():
         prepare(table, "stage")
 
 
-def test_numbers_may_be_classes():
-    table = mixed().assign(grade=np.arange(60) % 3 + 1.0)
-    assert set(prepare(table, "grade").y) == {"1", "2", "3"}
-    table["grade"] += 0.5
-    assert set(prepare(table, "grade").y) == {"1.5", "2.5", "3.5"}
-
-
 # -- pipelines ---------------------------------------------------------------------------------------------------------
 
 
@@ -191,23 +173,6 @@ def test_preprocessing_is_learned_from_the_training_rows():
     np.testing.assert_array_equal(one[-1].prototypes_, two[-1].prototypes_)
 
 
-def test_encoded_numbers_missing_values_and_categories():
-    samples = prepare(mixed(), "kind")
-    pipeline = make_pipeline_for(samples, GLVQ(random_state=0)).fit(samples.X, samples.y)
-    columns = pipeline[0]
-    assert isinstance(columns, TablePreprocessor)
-    names = columns.get_feature_names_out().tolist()
-    seen = pd.DataFrame(columns.transform(samples.X), columns=names)
-    assert names == ["a", "code", "gaps", "missingindicator_gaps", "colour_(missing)", "colour_green", "colour_red"]
-    np.testing.assert_allclose(seen[["a", "code", "missingindicator_gaps"]].std(ddof=0), 1)
-    missing = samples.X["gaps"].isna().to_numpy()
-    assert seen["gaps"][missing].nunique() == 1
-    assert (seen["missingindicator_gaps"] > 0).tolist() == missing.tolist()
-    np.testing.assert_array_equal(seen[["colour_(missing)", "colour_green", "colour_red"]].sum(axis=1), 1)
-    unknown = samples.X.iloc[:1].assign(colour="blue")
-    assert not columns.transform(unknown)[:, -3:].any()
-
-
 def test_a_fold_without_a_value_of_a_column_still_fits():
     table = mixed()
     table["gaps"] = np.where(np.arange(60) == 3, 1.0, np.nan)
@@ -233,14 +198,6 @@ def test_thresholds_of_small_tables_are_cross_fitted():
 
 
 # -- splits ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_split_is_by_class_and_covers_all(seed):
-    samples = prepare(mixed(), "kind")
-    train, test, _ = split_rows(samples, Design(), 0.25, seed)
-    assert sorted([*train, *test]) == list(range(60))
-    assert abs((samples.y[test] == "yes").mean() - 0.5) < 0.1
 
 
 def test_the_test_rows_do_not_change_the_model():

@@ -3,10 +3,6 @@
 import numpy as np
 import pytest
 
-from lvq.estimators.registry import estimator_types
-from lvq.workflow.comparing import COMPARED
-from lvq.workflow.pipeline import NAMES
-
 pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
 
@@ -71,10 +67,3 @@ def test_wrong_models_and_targets(lvq, fruit_csv):
     found = lvq("compare", fruit_csv, "--target", "sorte")
     assert found.code == 1
     assert "Did you mean 'Sorte'?" in found.err
-
-
-def test_every_estimator_is_compared():
-    types = estimator_types()
-    del types["LVQClassifierCV"]
-    assert sorted(type(NAMES[name]()).__name__ for name in COMPARED) == sorted(types)
-    assert {"lvq", "lvq1", "lvq2.1", "glvq", "mce", "gmlvq"} <= set(COMPARED)

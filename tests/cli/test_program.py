@@ -30,9 +30,8 @@ def test_help_fits_a_screen(lvq, monkeypatch, arguments):
         assert re.findall(r"^  (\w+)  +[A-Z].*\.$", completed.out, flags=re.MULTILINE) == COMMANDS
 
 
-@pytest.mark.parametrize("module", ["lvq", "lvq.cli"])
-def test_the_program_is_a_module(module):
-    completed = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True)
+def test_the_program_is_a_module():
+    completed = subprocess.run([sys.executable, "-m", "lvq", "--version"], capture_output=True, text=True, check=True)
     assert completed.stdout == f"lvq {package.__version__}\n"
 
 
@@ -87,8 +86,8 @@ def test_library_warnings_become_plain_notes(capsys):
 
 
 def test_a_closed_pipe_is_no_failure():
-    """``python -m lvq.cli ... | head -1``."""
-    command = f"{sys.executable} -m lvq.cli fit --help | head -1"
+    """``python -m lvq ... | head -1``."""
+    command = f"{sys.executable} -m lvq fit --help | head -1"
     result = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
     assert result.stdout.startswith("Usage: lvq fit")
     assert result.stderr == ""

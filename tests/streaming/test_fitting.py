@@ -68,13 +68,6 @@ def test_a_scaler_that_returns_frames(frame, tmp_path):
     np.testing.assert_array_equal(model[-1].prototypes_, plain[-1].prototypes_)
 
 
-@pytest.mark.parametrize("size", [1, 130])
-def test_the_size_of_batches_does_not_matter(size, rows):
-    X, y = rows
-    models = [fit_batches(GLVQ(), cut(X, y, cuts), batch_rows=64, shuffle_rows=300) for cuts in (size, 77)]
-    np.testing.assert_array_equal(models[0].prototypes_, models[1].prototypes_)
-
-
 def test_the_buffer_shuffles_by_the_seed(rows):
     X, y = rows
     found = [
@@ -163,12 +156,6 @@ def test_files_are_what_their_rows_are(kind, frame, tmp_path):
     assert model.classes_.tolist() == ["x", "y", "z"]
     assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
     assert model.score(X, y) > 0.9
-
-
-def test_one_path_and_some_columns(frame, tmp_path):
-    path = written(frame.assign(note="text"), tmp_path, "csv")[0]
-    model = fit_batches(GLVQ(), path, target="kind", features=["d", "a"])
-    assert model.feature_names_in_.tolist() == ["d", "a"]
 
 
 @pytest.mark.parametrize("convert", [lambda table: table, pa.Table.from_pandas])
