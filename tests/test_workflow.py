@@ -41,12 +41,6 @@ def mixed(n=60, seed=0):
 # -- preparation -------------------------------------------------------------------------------------------------------
 
 
-def test_duplicate_rows_are_noted():
-    table = pd.concat([mixed(), mixed().iloc[:5]], ignore_index=True)
-    assert any("5 rows are duplicates" in note for note in prepare(table, "kind").notes)
-    assert not any("duplicate" in note for note in prepare(table, "kind", grouped=True).notes)
-
-
 @pytest.mark.parametrize(("start", "step", "counts"), [(0, 1, True), (1, 1, True), (2, 1, False), (0, 2, False)])
 def test_row_numbers_start_at_0_or_1(start, step, counts):
     table = mixed().assign(id=start + step * np.arange(60.0))
@@ -54,18 +48,16 @@ def test_row_numbers_start_at_0_or_1(start, step, counts):
     assert ("id" not in prepare(table, "kind").X) == counts
 
 
-def test_warnings_about_columns():
-    table = mixed(n=80)
-    plain = prepare(table, "kind").notes
-    table = table.assign(
-        patient=np.random.default_rng(0).permutation(80) + 1000.0,
-        icd=np.where(table["kind"] == "yes", "C50", "N60").astype(object),
-    )
-    more = prepare(table, "kind").notes
-    assert plain == ()
-    assert len(more) == 2
-    assert "a different integer in 'patient'" in more[0]
-    assert "its own value of 'icd'" in more[1]
+def test_identifiers_copies_and_leaks_are_named():
+    table = mixed(n=240).assign(patient=np.random.default_rng(0).permutation(240) + 1000.0)
+    table["icd"] = np.where(table["kind"] == "yes", "C50", "N60").astype(object)
+    run = fit(table, "kind", model="grlvq", folds=0)
+    assert [note.partition(":")[0] for note in run.notes] == ["Each class has its own value of 'icd'"]
+    notes = " ".join(answer.text for answer in run.report.verdict)
+    assert "a different whole number in every test sample: patient" in notes
+    table = pd.concat([mixed(), mixed().iloc[:40]], ignore_index=True)
+    notes = " ".join(answer.text for answer in fit(table, "kind", model="glvq", folds=0).report.verdict)
+    assert "the same values as a training sample" in notes
 
 
 def test_columns_of_numbers_with_some_texts_are_refused_all_at_once():

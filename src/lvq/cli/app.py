@@ -1,6 +1,6 @@
 """The commands: each calls one function of `lvq.workflow` with its arguments and prints the result."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -45,12 +45,12 @@ def _lvq(
 
 
 @contextmanager
-def _threads(threads: int | None) -> Iterator[None]:
-    """Run with at most so many threads: matrix products use one, and blocks of rows the others."""
+def _computing() -> Iterator[Callable[[str, int, int | None], None]]:
+    """A progress bar; matrix products use one thread, and blocks of rows the others."""
     from lvq.model.samples import product_threads, single_threaded_products
 
-    with single_threaded_products(product_threads() if threads is None else threads):
-        yield
+    with single_threaded_products(product_threads()), progress_bar() as progress:
+        yield progress
 
 
 def _target(target: str | None, table: Path, reading: "Reading") -> str:
@@ -89,7 +89,6 @@ def fit(
     test_size: given.TestSize = 0.25,
     folds: given.Folds = 5,
     seed: given.Seed = 0,
-    threads: given.Threads = None,
     force: given.Force = False,
 ) -> None:
     """Fit a model to a table; write model, report and metrics.
@@ -111,7 +110,7 @@ def fit(
     )
     cost_of = None if costs is None else read_costs(costs)
     check_folder(out, FILES, force=force)
-    with progress_bar() as progress, _threads(threads):
+    with _computing() as progress:
         run = workflow.fit(
             table, target, model=estimator, options=options, group=group, time=time, test=test, costs=cost_of,
             max_error=max_error, confidence=confidence, coverage=coverage, test_size=test_size, folds=folds,
@@ -140,7 +139,6 @@ def predict(
     keep: given.Keep = None,
     probabilities: given.Probabilities = False,
     reading: "Reading",
-    threads: given.Threads = None,
     force: given.Force = False,
 ) -> None:
     """Predict the rows of a table of any length.
@@ -154,7 +152,7 @@ def predict(
     """
     from lvq import workflow
 
-    with progress_bar() as progress, _threads(threads):
+    with _computing() as progress:
         result = workflow.predict(
             model, table, out, keep=keep or (), probabilities=probabilities, reading=reading, force=force,
             progress=lambda rows: progress("Rows predicted", rows, None),
@@ -186,7 +184,7 @@ def validate(
     """
     from lvq import workflow
 
-    with _threads(None):
+    with _computing():
         found = workflow.validate(run, table, target=target, out=out, reading=reading, force=force)
     _show_run(found.report, str(found.page))
 
@@ -206,7 +204,6 @@ def compare(
     repeats: given.Repeats = None,
     options: "TableOptions",
     seed: given.Seed = 0,
-    threads: given.Threads = None,
     out: given.Ranking = None,
     force: given.Force = False,
 ) -> None:
@@ -222,7 +219,7 @@ def compare(
 
     path = None if out is None else check_table_output(out, force=force)
     chosen = {} if not model else {"models": model}
-    with progress_bar() as progress, _threads(threads):
+    with _computing() as progress:
         result = workflow.compare(
             table, target, group=group, time=time, prototypes=prototypes or (), others=others, folds=folds,
             repeats=repeats, options=options, seed=seed, progress=progress, **chosen,
@@ -259,7 +256,7 @@ def demo(
     """Fit and predict on a table of breast tumours."""
     from lvq import workflow
 
-    with progress_bar() as progress, _threads(None):
+    with _computing() as progress:
         run, predictions = workflow.run_demo(out, force=force, progress=progress)
     typer.echo(f"$ lvq fit {out}/wdbc.csv --target diagnosis --drop tumour --max-error 0.05 --out {out}\n")
     _show_run(run.report, f"{out}: model.lvq, report.html, metrics.json")

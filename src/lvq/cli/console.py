@@ -127,7 +127,7 @@ def _warnings_as_notes() -> None:
 
 
 @contextmanager
-def progress_bar(total: int | None = None) -> Iterator[Callable[[str, int, int | None], None]]:
+def progress_bar() -> Iterator[Callable[[str, int, int | None], None]]:
     """A progress bar on standard error, if that is a terminal; yields a function of (text, steps done, steps)."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -135,7 +135,7 @@ def progress_bar(total: int | None = None) -> Iterator[Callable[[str, int, int |
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=total)
+        task = bar.add_task("", total=None)
 
         def show(text: str, done: int, steps: int | None) -> None:
             bar.update(task, description=one_line(text), completed=done, total=steps)

@@ -117,7 +117,6 @@ Folds = Annotated[int, _number("Folds of the cross-validation; 0 for none.", 0)]
 CompareFolds = Annotated[int, _number("Folds of the cross-validation.", 2)]
 Repeats = Annotated[int | None, _number("Repetitions with other folds. [default: 3; 1 with --time]", 1)]
 Seed = Annotated[int, _number("Seed of all random numbers.", 0)]
-Threads = Annotated[int | None, _number("Number of threads, at most.", 1)]
 # all commands
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 

@@ -26,9 +26,8 @@ MISSING_CELL = "an empty cell, or a text such as NA or None"
 MIN_CLASS_ROWS = 5  # of a class: for training, thresholds and test
 LARGEST = 1e100  # magnitude of a number; sums of squares of larger ones may overflow, with a small unit too
 MAX_CATEGORIES = 100  # of a text column; names, notes and dates have more
-MANY_ROWS = 20  # from this number of rows on, strings that rarely repeat are names, and integers that all differ too
+MANY_ROWS = 20  # from this number of rows on, strings that rarely repeat are names
 MAX_CELLS = 5  # in a message
-HEAD_ROWS = 1000  # rows in which most columns show more values than classes
 MIN_CODE_ROWS, MAX_CODE_FRACTION = 3, 0.5  # of a code for missing values
 MIN_VALUES = 10  # different ones beside the codes
 _REPEATED = [float(digit * length) for digit in "789" for length in range(1, 7)]  # 7, 77, ..., 999999
@@ -102,7 +101,6 @@ def prepare(
     *,
     source: str = "the table",
     min_class_rows: int = MIN_CLASS_ROWS,
-    grouped: bool = False,
 ) -> Samples:
     """Extract features and classes from a table.
 
@@ -118,8 +116,6 @@ def prepare(
         Name of the table in messages.
     min_class_rows : int, default=5
         Number of rows that every class must have.
-    grouped : bool, default=False
-        Whether groups of rows are kept together; equal rows are then not noted.
 
     Returns
     -------
@@ -152,7 +148,7 @@ def prepare(
     classes = labels[known].astype(str)
     numbers = features.select_dtypes(np.number)
     measured = numbers.drop(columns=[name for name in numbers if name in options.dates])
-    notes += [*more, *_duplicates(features, classes, grouped), *column_warnings(features, measured, classes)]
+    notes += [*more, *_leaks(features, classes)]
     preprocessor = TablePreprocessor(
         categorical=[name for name in features if name not in numbers],
         dates=[name for name in features if name in options.dates],
@@ -162,16 +158,15 @@ def prepare(
     return Samples(features, classes, places, (*notes, *code_notes(measured)), preprocessor)
 
 
-def _duplicates(features: pd.DataFrame, classes: np.ndarray, grouped: bool) -> list[str]:
-    """A note on equal rows with the same class, where these are many."""
-    repeated = int(features.assign(**{"": classes}).duplicated().sum())  # no column of a table has this name
-    if grouped or repeated < max(1, len(features) // 100):
-        return []
-    word = "1 row is a duplicate" if repeated == 1 else f"{repeated} rows are duplicates"
-    return [
-        f"{word} of another row, so some test rows may also be training rows. Keep such rows together with --group, or "
-        "remove them if they are the same case."
-    ]
+def _leaks(features: pd.DataFrame, classes: np.ndarray) -> list[str]:
+    """A note on columns of which each class has one value of its own."""
+    codes, names = pd.factorize(classes)[0], []
+    for name in features:
+        values = pd.factorize(features[name], use_na_sentinel=False)[0]
+        if values.max() == codes.max() and len(set(zip(values, codes))) == codes.max() + 1:
+            names.append(name)
+    advice = "if it is known only after the class, leave it out with --drop"
+    return [f"Each class has its own value of {listed(names)}: {advice}."] if names else []
 
 
 def _counted(count: int, word: str) -> str:
@@ -324,43 +319,6 @@ def _check_texts(column: pd.Series, source: str) -> None:
             f"{what} holds {rows}, so it names rows rather than categories; {leave}, or use it with --categorical "
             f"{name!r}."
         )
-
-
-# -- columns that perhaps should not be features -----------------------------------------------------------------------
-
-
-def column_warnings(features: pd.DataFrame, numbers: pd.DataFrame, labels: np.ndarray) -> list[str]:
-    """Warnings about columns that may identify rows or classes.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"patient": np.arange(1000.0, 1020.0), "code": np.arange(20) % 2 + 7.0})
-    >>> for warning in column_warnings(table, table, np.array(["ill", "well"] * 10)):
-    ...     print(warning)
-    Every row has a different integer in 'patient': if it identifies the rows, leave it out with --drop.
-    Each class has its own value of 'code': if it is known only after the class, leave it out with --drop.
-    """
-    codes, classes = pd.factorize(labels)
-    identifiers = [name for name in numbers if _is_identifier(numbers[name].to_numpy())]
-    equivalents = [name for name in features if _determines_class(features[name], codes, len(classes))]
-    suspects = (
-        ("Every row has a different integer in", identifiers, "if it identifies the rows"),
-        ("Each class has its own value of", equivalents, "if it is known only after the class"),
-    )
-    return [f"{what} {listed(names)}: {when}, leave it out with --drop." for what, names, when in suspects if names]
-
-
-def _is_identifier(values: np.ndarray) -> bool:
-    whole = np.isfinite(values).all() and (values == np.round(values)).all()
-    return bool(len(values) >= MANY_ROWS and whole and len(np.unique(values)) == len(values))
-
-
-def _determines_class(column: pd.Series, codes: np.ndarray, n_classes: int) -> bool:
-    """Whether each class has one value of its own."""
-    if column.iloc[:HEAD_ROWS].nunique() > n_classes:
-        return False
-    values, different = pd.factorize(column, use_na_sentinel=False)
-    return len(different) == n_classes == len(np.unique(values * n_classes + codes))
 
 
 # -- codes for missing values ------------------------------------------------------------------------------------------

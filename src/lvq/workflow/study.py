@@ -86,10 +86,8 @@ def make_study(
     codes = {target, *options.categorical} | ({group} if group else set())
     frames = [part.frame(Meaning(codes, options.detection_limits, marks)) for part in parts]
     whole, rows = joined(frames), _row_names(parts, [len(frame) for frame in frames])
-    samples = prepare(
-        whole[kept].set_axis(rows, axis=0), target, options, source=source, min_class_rows=min_class_rows,
-        grouped=group is not None,
-    )  # fmt: skip
+    named_rows = whole[kept].set_axis(rows, axis=0)
+    samples = prepare(named_rows, target, options, source=source, min_class_rows=min_class_rows)
     tested = None if test is None else np.arange(len(whole)) >= len(whole) - len(frames[-1])
     design = make_design(whole, samples.places, group, time, tested, source)
     notes = [note for part in parts for note in part.notes]
