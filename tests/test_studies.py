@@ -87,15 +87,6 @@ def test_numbers_of_the_text_need_an_output():
     assert studies.unfounded_numbers(text.replace("The sum is 3", "The sum is 3.5, of `1.75`")) == ["3.5"]
 
 
-def test_errors_are_shown_as_in_a_docstring(tmp_path):
-    path = tmp_path / "study.md"
-    path.write_text("```pycon\n>>> {}['a']\n```\n", encoding="utf-8")
-    shown = "```pycon\n>>> {}['a']\nTraceback (most recent call last):\n    ...\nKeyError: 'a'\n```\n"
-    assert studies.fresh(path) == shown
-    path.write_text(shown, encoding="utf-8")
-    assert studies.problems(path) == []
-
-
 # -- the studies -------------------------------------------------------------------------------------------------------
 
 

@@ -92,11 +92,3 @@ def test_wrong_costs_and_weights(lvq, credit, tmp_path, options, message):
     assert completed.code in (1, 2)
     assert "Traceback" not in completed.err
     assert message in " ".join(completed.err.split())
-
-
-def test_threads_do_not_change_the_model(lvq, credit, tmp_path):
-    for count in (1, 2):
-        fitted(lvq, credit, tmp_path / str(count), "--threads", count)
-    one, two = (json.loads((tmp_path / str(k) / "metrics.json").read_text(encoding="utf-8")) for k in (1, 2))
-    assert one["metrics"] == two["metrics"]
-    assert lvq("fit", credit, "--target", "risk", "--threads", 0, "--out", tmp_path / "no").code == 2

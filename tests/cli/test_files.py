@@ -89,6 +89,9 @@ def test_spreadsheets(lvq, tmp_path):
     book.save(path)
     completed = assert_same_model(lvq, path, tmp_path)
     assert "the sheet 'Sheet' was read, not 'Legende'" in completed.err
+    other = lvq("fit", path, "--target", "a", "--out", tmp_path / "three")
+    assert "has no column 'a'" in other.err
+    assert "--sheet names another one" in other.err
     assert lvq("predict", tmp_path / "two", path, "--out", tmp_path / "p.csv").code == 0
 
 
@@ -130,3 +133,30 @@ def test_all_problems_are_reported_at_once(lvq, tmp_path):
         "--drop", "huge",
     )  # fmt: skip
     assert used.code == 0, used.err
+
+
+def test_limits_of_detection_beside_decimal_commas(lvq, tmp_path):
+    """As many as they are, the message names the option; with it half of the limit is used, for predictions too."""
+    path, table = tmp_path / "table.csv", clinic()
+    table["crp"] = [f"{value:.2f}".replace(".", ",") if value > 3 else "<3,0" for value in table["crp"]]
+    table.to_csv(path, index=False, sep=";", decimal=",")
+    refused = fit(lvq, path, tmp_path / "run")
+    assert "are below a detection limit: '<3,0' in row" in refused.err
+    assert "--detection-limit 'crp'" in refused.err
+    for out, limited in (("one", path), ("two", tmp_path / "plain.csv")):
+        if out == "two":
+            table["crp"] = [float(text.replace(",", ".")) if text[0] != "<" else 1.5 for text in table["crp"]]
+            table.to_csv(limited, index=False)
+        completed = fit(lvq, limited, tmp_path / out, "--detection-limit", "crp")
+        assert completed.code == 0, completed.err
+        assert lvq("predict", tmp_path / "one", limited, "--out", tmp_path / f"{out}.csv").code == 0
+    assert (tmp_path / "one.csv").read_text().replace("<3,0", "1.5") == (tmp_path / "two.csv").read_text()
+
+
+def test_a_mark_beside_decimal_commas_is_named(lvq, tmp_path):
+    path, table = tmp_path / "table.csv", clinic().astype({"crp": object})
+    table.loc[:4, "crp"] = "k.A."
+    table.to_csv(path, index=False, sep=";", decimal=",")
+    refused = fit(lvq, path, tmp_path / "run")
+    assert "holds numbers, but 5 of 80 values are not: 'k.A.' in row 2" in refused.err
+    assert "--missing-mark 'crp=k.A.'" in refused.err

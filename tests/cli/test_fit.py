@@ -50,15 +50,6 @@ def test_writes_its_three_files_and_nothing_else(run):
     assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
-def test_the_output_has_the_scores(run):
-    _, completed = run
-    for text in ("Accuracy", "of accepted predictions", "Coverage", "Cross-validation", "Importance"):
-        assert text in completed.out
-    assert "Written to" in completed.out
-    assert "length [cm]" in completed.out  # brackets are not markup
-    assert max(map(len, completed.out.splitlines()[:-2])) <= 100
-
-
 @pytest.mark.parametrize(("n_classes", "intervals", "rows"), [(2, True, True), (7, False, True), (21, False, False)])
 def test_metrics_of_the_classes_on_the_console(lvq, tmp_path, n_classes, intervals, rows):
     y = np.arange(10 * n_classes) % n_classes
@@ -81,6 +72,8 @@ def test_metrics_of_the_classes_on_the_console(lvq, tmp_path, n_classes, interva
 
 def test_the_numbers_are_those_of_the_model_and_the_metrics(run, fruit_csv):
     folder, completed = run
+    for text in ("of accepted predictions", "Coverage", "Cross-validation", "Importance", "Written to", "length [cm]"):
+        assert text in completed.out  # brackets are not markup
     metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
     accuracy = metrics["metrics"]["accuracy"]
     assert f"{accuracy['count']} of {accuracy['total']}" in completed.out
@@ -197,14 +190,6 @@ def wrong(name, columns, message, *options):
             r"'a' .* holds 200 different strings.* belong together, name it with --group 'a'\.",
         ),
         wrong("infinite", {"a": [1, np.inf] * 10, "kind": ["x", "y"] * 10}, r"'a' .* holds inf in row 3,"),
-        wrong("huge", {"a": [1, 1e300] * 10, "kind": ["x", "y"] * 10}, r"'a' .* holds 1e\+300 in row 3,"),
-        wrong(
-            "few",
-            {"a": [1, 3] * 5, "kind": ["x", "y"] * 5},
-            "should be greater or equal to the number of classes",
-            "--test-size",
-            0.9,
-        ),
         wrong("dropped target", {"a": [1, 3] * 10, "kind": ["x", "y"] * 10}, "cannot be left out", "--drop", "kind"),
         wrong("dropped nothing", {"a": [1, 3] * 10, "kind": ["x", "y"] * 10}, "no column 'c'", "--drop", "c"),
         wrong(

@@ -79,15 +79,15 @@ def test_a_broken_guarantee_is_reported(lvq, run, tmp_path):
 def test_unknown_classes_categories_and_missing_labels(lvq, run, tmp_path):
     table = hospital(seed=5, n=50).astype({"status": object})
     table.loc[:4, "status"] = None
-    table.loc[5:6, "status"] = "dead"
+    table.loc[5:6, "status"] = "deceased"
     table.loc[7:8, "ward"] = "C"
     table.loc[9, "age"] = np.nan
     completed = validated(lvq, run, tmp_path, table)
     assert completed.code == 0, completed.err
     found = json.loads((tmp_path / "validation" / "validation-elsewhere.json").read_text(encoding="utf-8"))
     assert found["data"]["n_samples"] == 44  # without a class, or a value that had none missing in training
-    assert found["data"]["classes"][-1] == "dead"
-    assert any("not fitted to the class 'dead'" in note for note in found["notes"])
+    assert found["data"]["classes"][-1] == "deceased"
+    assert any("not fitted to the class 'deceased'" in note for note in found["notes"])
     assert any("missing value of 'age'" in note for note in found["notes"])
     assert any("5 rows without a value of 'status'" in note for note in found["notes"])
     whole = json.loads((tmp_path / "validation" / "validation-elsewhere.json").read_text(encoding="utf-8"))
@@ -107,6 +107,7 @@ def test_what_cannot_be_validated(lvq, run, tmp_path):
     assert completed.code == 1
     assert "Did you mean 'Status'?" in completed.err
     assert validated(lvq, run, tmp_path, table.rename(columns={"status": "Status"}), "--target", "Status").code == 0
+    assert "has none of the model's classes" in validated(lvq, run, tmp_path, table, "--target", "ward", "--force").err
     assert "already has validation-elsewhere.html" in validated(lvq, run, tmp_path, table).err
     completed = lvq("validate", tmp_path, tmp_path / "elsewhere.csv")
     assert "has no metrics.json" in completed.err

@@ -8,13 +8,10 @@ from sklearn.pipeline import make_pipeline
 from lvq import (
     GLVQ,
     GMLVQ,
-    RejectClassifier,
     certified_radius,
     counterfactual,
     exemplars,
     explain,
-    load,
-    save,
     variable_importances,
 )
 
@@ -144,15 +141,6 @@ def test_certificates_and_counterfactuals_go_through_it(fitted):
     found = counterfactual(model, X.iloc[:5], samples=X)
     assert model.predict(found.samples).tolist() == found.label.tolist()
     assert (found.label != model.predict(X.iloc[:5])).all()
-
-
-def test_files_and_graphs(fitted, tmp_path):
-    model, X, y = fitted
-    reject = RejectClassifier(model, min_coverage=0.8, random_state=0).fit(X, y)
-    save(reject, tmp_path / "model.lvq")
-    loaded = load(tmp_path / "model.lvq")
-    np.testing.assert_array_equal(loaded.predict(X), reject.predict(X))
-    np.testing.assert_array_equal(loaded.certainty(X), reject.certainty(X))
 
 
 def test_graphs_take_the_columns_as_it_reads_them():

@@ -21,19 +21,6 @@ def batches_of(X, y, size=130):
     return lambda: ((X[begin : begin + size], y[begin : begin + size]) for begin in range(0, len(X), size))
 
 
-@pytest.mark.parametrize("make", [GLVQ, GMLVQ])
-def test_it_is_partial_fit_batch_by_batch(make, gaps):
-    X, y = gaps
-    expected = make(random_state=3, missing="ignore")
-    for _ in range(2):
-        for begin in range(0, len(X), 64):
-            expected.partial_fit(X[begin : begin + 64], y[begin : begin + 64], classes=[0, 1, 2])
-    model = make(random_state=3, missing="ignore")
-    fit_batches(model, batches_of(X, y), epochs=2, batch_rows=64, shuffle_rows=0)
-    np.testing.assert_array_equal(model.prototypes_, expected.prototypes_)
-    np.testing.assert_array_equal(model.model_.variances, expected.model_.variances)
-
-
 @pytest.mark.parametrize("scaler", [StandardScaler(), MaxAbsScaler()], ids=str)
 def test_the_first_pass_is_over_the_observed_values(scaler, gaps):
     X, y = gaps

@@ -59,15 +59,6 @@ def test_the_same_as_dense_rows(model, scaler, rows):
         assert ours.score(rows[0], rows[1]) > 0.6
 
 
-@pytest.mark.parametrize("form", [sparse.coo_matrix])
-def test_any_sparse_form_and_any_cut(form, rows):
-    models = [
-        fit_batches(GLVQ(random_state=0), batches_of(*rows, size, form), batch_rows=64, shuffle_rows=200)
-        for size, form in ((130, form), (37, sparse.csr_array))
-    ]
-    np.testing.assert_array_equal(models[0].prototypes_, models[1].prototypes_)
-
-
 def test_the_buffer_is_in_numbers_that_are_stored(rows, monkeypatch):
     """32 MB of these rows are more than one batch, whatever the number of features."""
     X, y = rows

@@ -1,6 +1,6 @@
 """The commands: each calls one function of `lvq.workflow` with its arguments and prints the result."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,7 @@ import typer
 
 from lvq.cli import console
 from lvq.cli import options as given
-from lvq.cli.console import note, progress_bar, report_errors
+from lvq.cli.console import note, progress_bar
 
 if TYPE_CHECKING:
     from lvq.reports import Report
@@ -45,12 +45,12 @@ def _lvq(
 
 
 @contextmanager
-def _threads(threads: int | None) -> Iterator[None]:
-    """Run with at most so many threads: matrix products use one, and blocks of rows the others."""
+def _computing() -> Iterator[Callable[[str, int, int | None], None]]:
+    """A progress bar; matrix products use one thread, and blocks of rows the others."""
     from lvq.model.samples import product_threads, single_threaded_products
 
-    with single_threaded_products(product_threads() if threads is None else threads):
-        yield
+    with single_threaded_products(product_threads()), progress_bar() as progress:
+        yield progress
 
 
 def _target(target: str | None, table: Path, reading: "Reading") -> str:
@@ -60,26 +60,17 @@ def _target(target: str | None, table: Path, reading: "Reading") -> str:
     from lvq.tables.header import listed
     from lvq.tables.read import open_table
 
-    names = [name for name in open_table(table, reading).names if name]
+    names = open_table(table, reading).names
     last = f", the last of them {names[-1]!r}" if repr(names[-1]) not in listed(names) else ""
     raise typer.BadParameter(
         f"which column holds the classes? {table} has the columns {listed(names)}{last}.", param_hint="'--target'"
     )
 
 
-def _options(reading: "Reading", *columns: Sequence[str] | None) -> "TableOptions":
-    """Options of tables; the columns are the first fields of `TableOptions`, in their order."""
-    from dataclasses import fields
-
-    from lvq.workflow import TableOptions
-
-    return TableOptions(
-        reading=reading, **{field.name: names or () for field, names in zip(fields(TableOptions), columns)}
-    )
-
-
 @app.command()
+@given.command
 def fit(
+    *,
     table: given.Tables,
     target: given.Target = None,
     out: given.NewRun = None,
@@ -92,23 +83,13 @@ def fit(
     confidence: given.Confidence = 0.95,
     coverage: given.Coverage = None,
     title: given.Title = None,
-    features: given.Features = None,
-    drop: given.Drop = None,
-    categorical: given.Categorical = None,
-    date: given.Date = None,
-    detection_limit: given.DetectionLimit = None,
-    missing_mark: given.MissingMark = None,
-    encoding: given.Encoding = None,
-    sheet: given.Sheet = None,
-    header_row: given.HeaderRow = None,
+    options: "TableOptions",
     class_weight: given.ClassWeight = None,
     costs: given.Costs = None,
     test_size: given.TestSize = 0.25,
     folds: given.Folds = 5,
     seed: given.Seed = 0,
-    threads: given.Threads = None,
     force: given.Force = False,
-    debug: given.Debug = False,
 ) -> None:
     """Fit a model to a table; write model, report and metrics.
 
@@ -116,34 +97,29 @@ def fit(
     indicator feature; a missing string is a category. Rows without a class, and columns that are empty, constant,
     without a name or row numbers, are left out with a note.
     """
-    with report_errors(debug):
-        from lvq.tables import header
+    target = _target(target, table[0], options.reading)
+    if out is None:
+        raise typer.BadParameter("name a folder for model, report and metrics.", param_hint="'--out'")
+    from lvq import workflow
+    from lvq._files import check_folder
+    from lvq.workflow.pipeline import read_class_weight, read_costs
+    from lvq.workflow.runs import FILES
 
-        reading = header.Reading(encoding, sheet, header_row)
-        target = _target(target, table[0], reading)
-        if out is None:
-            raise typer.BadParameter("name a folder for model, report and metrics.", param_hint="'--out'")
-        from lvq import workflow
-        from lvq._files import check_folder
-        from lvq.workflow.pipeline import read_class_weight, read_costs
-        from lvq.workflow.runs import FILES
-
-        estimator = workflow.make_model(
-            model, prototypes=prototypes, class_weight=read_class_weight(class_weight), seed=seed
-        )
-        options = _options(reading, features, drop, categorical, date, detection_limit, missing_mark)
-        cost_of = None if costs is None else read_costs(costs)
-        check_folder(out, FILES, force=force)
-        with progress_bar() as progress, _threads(threads):
-            run = workflow.fit(
-                table, target, model=estimator, options=options, group=group, time=time, test=test, costs=cost_of,
-                max_error=max_error, confidence=confidence, coverage=coverage, test_size=test_size, folds=folds,
-                seed=seed, progress=progress,
-            )  # fmt: skip
-            run = run if title is None else replace(run, report=replace(run.report, name=title))
-            run.write(out, force=force)
-        _show_run(run.report, f"{out}: model.lvq, report.html, metrics.json")
-        typer.echo("Next: open report.html in a browser; 'lvq predict' uses the model on new rows.")
+    estimator = workflow.make_model(
+        model, prototypes=prototypes, class_weight=read_class_weight(class_weight), seed=seed
+    )
+    cost_of = None if costs is None else read_costs(costs)
+    check_folder(out, FILES, force=force)
+    with _computing() as progress:
+        run = workflow.fit(
+            table, target, model=estimator, options=options, group=group, time=time, test=test, costs=cost_of,
+            max_error=max_error, confidence=confidence, coverage=coverage, test_size=test_size, folds=folds,
+            seed=seed, progress=progress,
+        )  # fmt: skip
+        run = run if title is None else replace(run, report=replace(run.report, name=title))
+        run.write(out, force=force)
+    _show_run(run.report, f"{out}: model.lvq, report.html, metrics.json")
+    typer.echo("Next: open report.html in a browser; 'lvq predict' uses the model on new rows.")
 
 
 def _show_run(report: "Report", written: str) -> None:
@@ -154,18 +130,16 @@ def _show_run(report: "Report", written: str) -> None:
 
 
 @app.command()
+@given.command
 def predict(
+    *,
     model: given.ModelFile,
     table: given.Table,
     out: given.PredictionFile,
     keep: given.Keep = None,
     probabilities: given.Probabilities = False,
-    encoding: given.Encoding = None,
-    sheet: given.Sheet = None,
-    header_row: given.HeaderRow = None,
-    threads: given.Threads = None,
+    reading: "Reading",
     force: given.Force = False,
-    debug: given.Debug = False,
 ) -> None:
     """Predict the rows of a table of any length.
 
@@ -176,16 +150,14 @@ def predict(
 
     A row with an unknown category, or with a missing value in a column that had none in training, is rejected.
     """
-    with report_errors(debug):
-        from lvq import workflow
+    from lvq import workflow
 
-        reading = workflow.Reading(encoding, sheet, header_row)
-        with progress_bar() as progress, _threads(threads):
-            result = workflow.predict(
-                model, table, out, keep=keep or (), probabilities=probabilities, reading=reading, force=force,
-                progress=lambda rows: progress("Rows predicted", rows, None),
-            )  # fmt: skip
-        _show_predictions(result)
+    with _computing() as progress:
+        result = workflow.predict(
+            model, table, out, keep=keep or (), probabilities=probabilities, reading=reading, force=force,
+            progress=lambda rows: progress("Rows predicted", rows, None),
+        )  # fmt: skip
+    _show_predictions(result)
 
 
 def _show_predictions(result: "PredictResult") -> None:
@@ -195,33 +167,32 @@ def _show_predictions(result: "PredictResult") -> None:
 
 
 @app.command()
+@given.command
 def validate(
+    *,
     run: given.Run,
     table: given.Table,
     target: given.OtherTarget = None,
     out: given.Folder = None,
-    encoding: given.Encoding = None,
-    sheet: given.Sheet = None,
-    header_row: given.HeaderRow = None,
+    reading: "Reading",
     force: given.Force = False,
-    debug: given.Debug = False,
 ) -> None:
     """Report on a fitted model for a labelled table from elsewhere.
 
     Writes validation-TABLE.html and validation-TABLE.json into the folder of the run: the report of 'lvq fit' on other
     rows, beside the test at the fit, and whether the guarantee was kept.
     """
-    with report_errors(debug):
-        from lvq import workflow
+    from lvq import workflow
 
-        reading = workflow.Reading(encoding, sheet, header_row)
-        with _threads(None):
-            found = workflow.validate(run, table, target=target, out=out, reading=reading, force=force)
-        _show_run(found.report, str(found.page))
+    with _computing():
+        found = workflow.validate(run, table, target=target, out=out, reading=reading, force=force)
+    _show_run(found.report, str(found.page))
 
 
 @app.command()
+@given.command
 def compare(
+    *,
     table: given.Tables,
     target: given.Target = None,
     group: given.Group = None,
@@ -231,20 +202,10 @@ def compare(
     others: given.Others = True,
     folds: given.CompareFolds = 5,
     repeats: given.Repeats = None,
-    features: given.Features = None,
-    drop: given.Drop = None,
-    categorical: given.Categorical = None,
-    date: given.Date = None,
-    detection_limit: given.DetectionLimit = None,
-    missing_mark: given.MissingMark = None,
-    encoding: given.Encoding = None,
-    sheet: given.Sheet = None,
-    header_row: given.HeaderRow = None,
+    options: "TableOptions",
     seed: given.Seed = 0,
-    threads: given.Threads = None,
     out: given.Ranking = None,
     force: given.Force = False,
-    debug: given.Debug = False,
 ) -> None:
     """Compare models on a table by repeated cross-validation.
 
@@ -252,58 +213,53 @@ def compare(
     than it was trained on (--time). Logistic regression, a random forest and an RBF-SVM are among the models. A model
     is called worse than the best only where the corrected resampled t-test, adjusted for the number of models, says so.
     """
-    with report_errors(debug):
-        from lvq.tables import header
+    target = _target(target, table[0], options.reading)
+    from lvq import workflow
+    from lvq.tables.write import check_table_output, write_table
 
-        reading = header.Reading(encoding, sheet, header_row)
-        target = _target(target, table[0], reading)
-        from lvq import workflow
-        from lvq.tables.write import check_table_output, write_table
-
-        options = _options(reading, features, drop, categorical, date, detection_limit, missing_mark)
-        path = None if out is None else check_table_output(out, force=force)
-        chosen = {} if not model else {"models": model}
-        with progress_bar() as progress, _threads(threads):
-            result = workflow.compare(
-                table, target, group=group, time=time, prototypes=prototypes or (), others=others, folds=folds,
-                repeats=repeats, options=options, seed=seed, progress=progress, **chosen,
-            )  # fmt: skip
-        if path is not None:
-            write_table(path, [result.frame])
-        for text in result.notes:
-            note(text)
-        console.show_comparison(result)
+    path = None if out is None else check_table_output(out, force=force)
+    chosen = {} if not model else {"models": model}
+    with _computing() as progress:
+        result = workflow.compare(
+            table, target, group=group, time=time, prototypes=prototypes or (), others=others, folds=folds,
+            repeats=repeats, options=options, seed=seed, progress=progress, **chosen,
+        )  # fmt: skip
+    if path is not None:
+        write_table(path, [result.ranking])
+    for text in result.notes:
+        note(text)
+    console.show_comparison(result)
 
 
 @app.command()
+@given.command
 def export(
+    *,
     run: given.Run,
     onnx: given.Onnx,
     force: given.Force = False,
-    debug: given.Debug = False,
 ) -> None:
     """Write a run's model as ONNX."""
-    with report_errors(debug):
-        from lvq import workflow
+    from lvq import workflow
 
-        path = workflow.export_run(run, onnx, force=force)
-        typer.echo(f"Written: {path}")
+    path = workflow.export_run(run, onnx, force=force)
+    typer.echo(f"Written: {path}")
 
 
 @app.command()
+@given.command
 def demo(
+    *,
     out: given.DemoFolder = Path("lvq-demo"),
     force: given.Force = False,
-    debug: given.Debug = False,
 ) -> None:
     """Fit and predict on a table of breast tumours."""
-    with report_errors(debug):
-        from lvq import workflow
+    from lvq import workflow
 
-        with progress_bar() as progress, _threads(None):
-            run, predictions = workflow.run_demo(out, force=force, progress=progress)
-        typer.echo(f"$ lvq fit {out}/wdbc.csv --target diagnosis --drop tumour --max-error 0.05 --out {out}\n")
-        _show_run(run.report, f"{out}: model.lvq, report.html, metrics.json")
-        typer.echo(f"\n$ lvq predict {out} {out}/wdbc.csv --keep tumour --out {out}/predictions.csv\n")
-        _show_predictions(predictions)
-        typer.echo(f"\nNext: open {out}/report.html in a browser, or run 'lvq fit' on your own table.")
+    with _computing() as progress:
+        run, predictions = workflow.run_demo(out, force=force, progress=progress)
+    typer.echo(f"$ lvq fit {out}/wdbc.csv --target diagnosis --drop tumour --max-error 0.05 --out {out}\n")
+    _show_run(run.report, f"{out}: model.lvq, report.html, metrics.json")
+    typer.echo(f"\n$ lvq predict {out} {out}/wdbc.csv --keep tumour --out {out}/predictions.csv\n")
+    _show_predictions(predictions)
+    typer.echo(f"\nNext: open {out}/report.html in a browser, or run 'lvq fit' on your own table.")

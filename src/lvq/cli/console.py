@@ -8,13 +8,12 @@ Rules:
 
 from __future__ import annotations
 
-import signal
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from textwrap import fill
-from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
 import typer
@@ -61,7 +60,6 @@ def note(text: object) -> None:
 def report_errors(debug: bool) -> Iterator[None]:
     """Turn errors into one line and an exit code, and warnings of the library into notes."""
     _replace_unprintable()
-    before = _stop_on_terminate()
     try:
         with warnings.catch_warnings():
             if not debug:
@@ -77,9 +75,6 @@ def report_errors(debug: bool) -> Iterator[None]:
             raise
         typer.echo(f"Error: {describe(error)}", err=True)
         raise typer.Exit(1) from None
-    finally:
-        if before is not None:
-            signal.signal(signal.SIGTERM, before)
 
 
 def describe(error: Exception) -> str:
@@ -108,18 +103,6 @@ def _replace_unprintable() -> None:
             stream.reconfigure(errors="replace")
 
 
-def _stop_on_terminate() -> Callable[[int, FrameType | None], object] | int | None:
-    """Let ``kill`` clean up as Ctrl-C does; only the main thread can set a handler."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
-    try:
-        return signal.signal(signal.SIGTERM, stop)
-    except ValueError:
-        return None
-
-
 def _warnings_as_notes() -> None:
     printed: set[str] = set()
 
@@ -144,7 +127,7 @@ def _warnings_as_notes() -> None:
 
 
 @contextmanager
-def progress_bar(total: int | None = None) -> Iterator[Callable[[str, int, int | None], None]]:
+def progress_bar() -> Iterator[Callable[[str, int, int | None], None]]:
     """A progress bar on standard error, if that is a terminal; yields a function of (text, steps done, steps)."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -152,7 +135,7 @@ def progress_bar(total: int | None = None) -> Iterator[Callable[[str, int, int |
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=total)
+        task = bar.add_task("", total=None)
 
         def show(text: str, done: int, steps: int | None) -> None:
             bar.update(task, description=one_line(text), completed=done, total=steps)
@@ -312,17 +295,19 @@ def show_predictions(result: PredictResult) -> None:
 
 def show_comparison(result: Comparison) -> None:
     """Print models by accuracy, with the test against the best."""
-    typer.echo(f"{result.n_samples} rows, {result.n_features} features, {result.n_classes} classes")
+    counts = Counter(result.y.tolist())
+    typer.echo(f"{len(result.y)} rows, {result.X.shape[1]} features, {len(counts)} classes")
     paragraph(f"{result.design}.")
     rows: list[list[object]] = []
-    for place, row in enumerate(result.ranking):
+    for row in result.ranking.itertuples():
         count = "-" if row.n_prototypes != row.n_prototypes else f"{row.n_prototypes:g}"
-        p_value = "best" if place == 0 else f"{row.p_value:.3f}"
+        p_value = f"{row.p_value:.3f}" if rows else "best"
         spread = percent(row.standard_deviation)
         rows.append([row.name, count, percent(row.accuracy), spread, p_value, f"{row.seconds:.2f}"])
     if rows:
         print_table(rows, ["model", "prototypes", "accuracy", "+-", "p", "seconds"])
-    typer.echo(f"\nAccuracy of always predicting the most frequent class: {percent(result.largest_class)}.")
+    largest = counts.most_common(1)[0][1] / len(result.y)
+    typer.echo(f"\nAccuracy of always predicting the most frequent class: {percent(largest)}.")
     paragraph(f"{result.verdict} Seconds: median time of a fit.")
     for name, why in result.failures.items():
         typer.echo(f"Left out {name}: {one_line(why)}")

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.models import ArgumentInfo, OptionInfo
+
+from lvq.cli.console import report_errors
+
+if TYPE_CHECKING:
+    from lvq.typing import Argument
 
 
 def _argument(metavar: str, text: str) -> ArgumentInfo:
@@ -42,7 +50,7 @@ def _model(text: str) -> OptionInfo:
 
 # files
 Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet or Excel file.")]
-Tables = Annotated[list[Path], _argument("TABLE...", "CSV (also .gz), Parquet or Excel file; several are joined.")]
+Tables = Annotated[list[Path], _argument("TABLE", "CSV (also .gz), Parquet or Excel file; several are joined.")]
 TestTable = Annotated[
     Path | None, typer.Option("--test", metavar="FILE", help="Test table, instead of a part of TABLE.")
 ]
@@ -109,6 +117,41 @@ Folds = Annotated[int, _number("Folds of the cross-validation; 0 for none.", 0)]
 CompareFolds = Annotated[int, _number("Folds of the cross-validation.", 2)]
 Repeats = Annotated[int | None, _number("Repetitions with other folds. [default: 3; 1 with --time]", 1)]
 Seed = Annotated[int, _number("Seed of all random numbers.", 0)]
-Threads = Annotated[int | None, _number("Number of threads, at most.", 1)]
 # all commands
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+# the options that make a `Reading` and `TableOptions`
+READING = {"encoding": Encoding, "sheet": Sheet, "header_row": HeaderRow}
+COLUMNS = {
+    "features": Features, "drop": Drop, "categorical": Categorical, "date": Date, "detection_limit": DetectionLimit,
+    "missing_mark": MissingMark,
+}  # fmt: skip
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of tables instead of its parameter `reading` or `options`, and report its errors."""
+    shared = {"reading": READING, "options": COLUMNS | READING}
+    names, parameters = signature(function).parameters, []
+    for own in names.values():
+        kinds = shared.get(own.name, {own.name: own.annotation})
+        default = None if own.name in shared else own.default
+        parameters += [own.replace(name=name, default=default, annotation=kind) for name, kind in kinds.items()]
+    parameters.append(Parameter("debug", Parameter.KEYWORD_ONLY, default=False, annotation=Debug))
+
+    @wraps(function)
+    def reporting(**given: Argument) -> None:
+        with report_errors(given.pop("debug")):
+            if "reading" in names or "options" in names:
+                from lvq.tables.header import Reading
+
+                given["reading"] = Reading(*(given.pop(name) for name in READING))
+            if "options" in names:
+                from lvq.workflow import TableOptions
+
+                values: list[Argument] = [given.pop(name) or () for name in COLUMNS]
+                given["options"] = TableOptions(*values, *[given.pop("reading")])
+            function(**given)
+
+    reporting.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    reporting.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return reporting

@@ -16,10 +16,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
@@ -38,11 +38,6 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : estimator, optional
-        The model of the nuisance; it must learn one matrix, `omega_`. None is GMLVQ with a rank of one
-        less than there are values, which finds differences of means; several prototypes find other differences too.
-    max_directions : int, optional
-        Most directions to remove; None means all but one, of the features.
     cv : int, default=5
         Folds in which the accuracy of the nuisance is measured.
     random_state : int, RandomState or None
@@ -90,16 +85,7 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        max_directions: int | None = None,
-        cv: int = 5,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.max_directions = max_directions
+    def __init__(self, *, cv: int = 5, random_state: int | np.random.RandomState | None = None) -> None:
         self.cv = cv
         self.random_state = random_state
 
@@ -131,16 +117,14 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Z, weight = within @ inverse, 1 / np.bincount(labels)[labels]
         chance = 1 / int(labels.max() + 1)
         limit = chance + LIMIT * float(np.sqrt(chance * (1 - chance) * (weight**2).sum())) / float(weight.sum())
-        most = Z.shape[1] - 1 if self.max_directions is None else min(self.max_directions, Z.shape[1] - 1)
-        estimator = self._model(labels)
         folds = StratifiedKFold(self.cv, shuffle=True, random_state=check_random_state(self.random_state))
         splits = list(folds.split(Z, labels))
-        paths = [_removals(estimator, Z[train], labels[train], weight[train]) for train, _ in splits]
+        paths = [_removals(Z[train], labels[train], weight[train]) for train, _ in splits]
         accuracies: list[float] = []
-        while not accuracies or (accuracies[-1] > limit and len(accuracies) <= most):
+        while not accuracies or (accuracies[-1] > limit and len(accuracies) < Z.shape[1]):
             hits = [next(path).correct(Z[test], labels[test]) @ weight[test] for path, (_, test) in zip(paths, splits)]
             accuracies.append(float(sum(hits) / weight.sum()))
-        whole = next(islice(_removals(estimator, Z, labels, weight), len(accuracies) - 1, None))
+        whole = next(islice(_removals(Z, labels, weight), len(accuracies) - 1, None))
         self.mean_ = samples.mean(axis=0)
         self.directions_, self.patterns_ = whole.directions @ inverse.T, whole.patterns @ root
         self.accuracies_, self.chance_ = np.array(accuracies), chance
@@ -180,12 +164,6 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return X
 
-    def _model(self, labels: NDArray[np.intp]) -> BaseEstimator:
-        """The model of the nuisance; one matrix with a row less than there are values separates all means."""
-        if self.estimator is not None:
-            return clone(self.estimator)
-        return GMLVQ(relevance=Matrix(rank=min(int(labels.max()), self.n_features_in_)), random_state=0)
-
     def _checked(self, X: Floats, nuisance: ArrayLike | None) -> NDArray[np.intp]:
         """Indices of the nuisance's values."""
         if nuisance is None:
@@ -206,8 +184,6 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 NuisanceRemoval._parameter_constraints = {
-    "estimator": [HasMethods(["fit", "predict"]), None],
-    "max_directions": [Interval(Integral, 0, None, closed="left"), None],
     "cv": [Interval(Integral, 2, None, closed="left")],
     "random_state": ["random_state"],
 }
@@ -219,14 +195,14 @@ class _Removed(NamedTuple):
     directions: Floats
     patterns: Floats
     rest: Floats  # Z @ rest are the coordinates
-    model: BaseEstimator
+    model: GMLVQ
 
     def correct(self, Z: Floats, labels: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Whether the nuisance is predicted from the rest."""
         return self.model.predict(Z @ self.rest) == labels
 
 
-def _removals(estimator: BaseEstimator, Z: Floats, labels: NDArray[np.intp], weight: Floats) -> Iterator[_Removed]:
+def _removals(Z: Floats, labels: NDArray[np.intp], weight: Floats) -> Iterator[_Removed]:
     """Nothing removed, then one direction, two, and so on.
 
     Each is the leading eigenvector of the Lambda of a model of the nuisance, removed along the change of the means that
@@ -238,7 +214,7 @@ def _removals(estimator: BaseEstimator, Z: Floats, labels: NDArray[np.intp], wei
     while True:
         basis = np.linalg.qr(np.vstack((axes, np.eye(n_features))).T)[0][:, len(axes) :]  # all other directions
         Y = Z @ left @ basis
-        model = _fitted(estimator, Y, labels, weight)
+        model = _fitted(Y, labels, weight)
         yield _Removed(directions, patterns, left @ basis, model)
         direction = np.linalg.svd(model.omega_, full_matrices=False)[2][0]
         axis, pattern = basis @ direction, basis @ _pattern(Y, labels, weight, direction)
@@ -247,20 +223,12 @@ def _removals(estimator: BaseEstimator, Z: Floats, labels: NDArray[np.intp], wei
         left = left - np.outer(left @ axis, pattern)
 
 
-def _fitted(estimator: BaseEstimator, Y: Floats, labels: NDArray[np.intp], weight: Floats) -> BaseEstimator:
-    model = clone(estimator)
-    rank = getattr(getattr(model, "relevance", None), "rank", None)
-    if isinstance(rank, Integral):
-        model.set_params(relevance__rank=min(int(rank), Y.shape[1]))
+def _fitted(Y: Floats, labels: NDArray[np.intp], weight: Floats) -> GMLVQ:
+    """A model of the nuisance; a matrix with a row less than there are values separates all means."""
+    model = GMLVQ(relevance=Matrix(rank=min(int(labels.max()), Y.shape[1])), random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a direction need not be exact
-        model.fit(Y, labels, sample_weight=weight)
-    if getattr(model, "omega_", np.empty(0)).ndim != 2:
-        raise ValueError(
-            f"estimator of NuisanceRemoval must learn one matrix for all prototypes, got {estimator!r}. Use GMLVQ, or "
-            "LVQClassifier(relevance='matrix')."
-        )
-    return model
+        return model.fit(Y, labels, sample_weight=weight)
 
 
 def _pattern(Y: Floats, labels: NDArray[np.intp], weight: Floats, direction: Floats) -> Floats:

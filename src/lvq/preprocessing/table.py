@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from lvq.tables.header import MISSING_TEXT, check_columns, is_number
-from lvq.typing import Argument, MatrixLike
+from lvq.typing import Argument, Label, MatrixLike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,9 +116,8 @@ class TablePreprocessor(ColumnTransformer):
                 "pd.DataFrame(X, columns=[...])."
             )
         check_columns(X.columns, [*self.categorical, *self.dates, *self.detection_limits], SOURCE)
-        self.kinds_: dict[str, Kind] = dict.fromkeys(X.columns, "number")
-        cleaned = self._cleaned(X)
-        self.kinds_ = {name: self._kind(cleaned[name]) for name in cleaned}
+        cleaned = self._cleaned(X, set(X.columns) - set(self.categorical))
+        self.kinds_: dict[str, Kind] = {name: self._kind(cleaned[name]) for name in cleaned}
         rows = self._read(cleaned, {})
         gaps = [name for name in rows if self.kinds_[name] != "category" and rows[name].isna().any()]
         gaps = gaps if self.gaps is None else list(self.gaps)
@@ -175,56 +174,63 @@ class TablePreprocessor(ColumnTransformer):
             X = pd.DataFrame(X, columns=self.feature_names_in_).infer_objects()
         encoder = self.named_transformers_.get("texts")
         known = {} if encoder is None else dict(zip(encoder.feature_names_in_, encoder.categories_))
-        features: np.ndarray = super().transform(self._read(self._cleaned(X), known))
+        check_columns(X.columns, list(self.kinds_), SOURCE)
+        numbers = {name for name, kind in self.kinds_.items() if kind == "number"}
+        rows = self._read(self._cleaned(X[list(self.kinds_)], numbers), known)
+        features: np.ndarray = super().transform(rows)
         return features
 
-    def _cleaned(self, X: pd.DataFrame) -> pd.DataFrame:
-        """The columns without blanks around strings, and without the usual marks of missing values."""
-        from lvq.tables.read import open_table
+    def _cleaned(self, X: pd.DataFrame, numbers: Collection[str]) -> pd.DataFrame:
+        """The columns without the usual marks of missing values; strings of the columns `numbers` as numbers."""
+        from lvq.tables.values import Meaning, to_frame
 
-        check_columns(X.columns, list(self.kinds_), SOURCE)
-        return open_table(X[list(self.kinds_)]).frame(self.categorical).set_axis(X.index, axis=0)
+        meaning = Meaning(self.categorical, self.detection_limits, decimal=self.decimal)
+        return to_frame(X, meaning, numbers).set_axis(X.index, axis=0)
 
     def _kind(self, column: pd.Series) -> Kind:
         from lvq.tables.values import kind_of
 
-        kind = kind_of(column)
-        if column.name in self.categorical:
-            return "category"
         if column.name in self.dates or column.dtype.kind == "M":
             return "date"
+        kind = kind_of(column)
         if kind == "other":
             raise TypeError(
                 f"The column {column.name!r} of {SOURCE} holds values of type {column.dtype}; leave it out, or convert "
                 "it to numbers or strings."
             )
-        try:
-            self._numbers(column)
-        except ValueError:
-            if column.name not in self.detection_limits:
-                return "category"
-            raise
-        return "number"
-
-    def _numbers(self, column: pd.Series) -> np.ndarray:
-        from lvq.tables.values import as_numbers
-
-        limited, places = column.name in self.detection_limits, column.index.tolist()
-        return as_numbers(column, SOURCE, places.__getitem__, limited=limited, commas=self.decimal == ",")
+        texts = kind == "text" and column.name not in self.detection_limits
+        return "category" if texts or column.name in self.categorical else "number"
 
     def _read(self, X: pd.DataFrame, known: Mapping[str, np.ndarray]) -> pd.DataFrame:
         """The columns as numbers and strings, those of categories under the known names."""
-        from lvq.tables.values import as_days, kind_of
-
-        values: dict[str, np.ndarray] = {}
-        for name, kind in self.kinds_.items():
-            if kind == "category":
-                values[name] = as_categories(X[name], set(known.get(name, ())))
-            elif kind == "date" and kind_of(X[name]) != "number":
-                values[name] = as_days(X[name], SOURCE)
-            else:
-                values[name] = self._numbers(X[name])
+        name_of = X.index.tolist().__getitem__
+        values = {
+            name: read_cells(X[name], kind, set(known.get(name, ())), SOURCE, name_of)
+            for name, kind in self.kinds_.items()
+        }
         return type(X)(values, index=X.index)
+
+
+def read_cells(
+    column: pd.Series, kind: Kind, known: set[str], source: str, row_number: Callable[[int], Label]
+) -> np.ndarray:
+    """The values of a column of a kind: numbers, days, or categories under known names; TableError where it has others.
+
+    `source` and `row_number` name the table and a row in the error.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> read_cells(pd.Series(["7", None], dtype=object), "category", {"007", "8"}, "the table", str).tolist()
+    ['007', '(missing)']
+    """
+    from lvq.tables.values import as_days, as_numbers, kind_of
+
+    if kind == "category":
+        return as_categories(column, known)
+    if kind == "date" and kind_of(column) != "number":
+        return as_days(column, source)
+    return as_numbers(column, source, row_number)
 
 
 def as_categories(column: pd.Series, known: set[str]) -> np.ndarray:

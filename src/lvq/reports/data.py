@@ -137,9 +137,10 @@ def _suspects(held_out: HeldOut, importances: VariableImportances | None, n_know
         first = int(importances.order[0])
         share = float(importances.importances[first])
         if share > MAX_IMPORTANCE:
-            name = importances.names[first]
+            name = columns.all_names[first] if columns.all_names else importances.names[first]
             found.append(f"Is {name} known before the class is? It has {percent(share)} of the importance.")
-    numbered = [name for name, values in zip(columns.names, held_out.numbers.T) if _numbers_rows(values)]
+    numbers = [k for k, values in enumerate(held_out.numbers.T) if k not in columns.dates and _numbers_rows(values)]
+    numbered = [columns.names[k] for k in numbers]
     if numbered and columns.in_units:
         found.append(
             f"These columns have a different whole number in every test sample: {listed(numbered)}. Leave them out if "

@@ -116,7 +116,8 @@ def ordered_classes(classes: Labels, y: Labels) -> tuple[Labels, Codes]:
     """
     known = sorted(range(len(classes)), key=lambda place: natural_key(str(classes[place])))
     unknown = sorted(np.setdiff1d(y, classes).tolist(), key=lambda label: natural_key(str(label)))
-    labels = np.concatenate([classes[known], np.array(unknown, dtype=classes.dtype)]) if unknown else classes[known]
+    kind = object if classes.dtype == object else None  # a longer string than all known ones is not cut off
+    labels = np.concatenate([classes[known], np.array(unknown, dtype=kind)]) if unknown else classes[known]
     return labels, np.argsort(known)
 
 

@@ -117,12 +117,11 @@ def fit_batches(
 def _steps(model: BaseEstimator) -> tuple[BaseEstimator | None, BaseEstimator]:
     """The scaler, or None, and the classifier."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    lacking = [str(error) for step in steps if (error := _without_partial_fit(step))]
-    if len(steps) > 2 or lacking:
+    if len(steps) > 2 or not all(hasattr(step, "partial_fit") for step in steps):
         raise TypeError(
             "fit_batches needs an estimator with partial_fit, such as GLVQ, or a Pipeline of one scaler with "
             "partial_fit, such as StandardScaler, and one; got "
-            f"{', '.join(type(step).__name__ for step in steps)}. {' '.join(lacking)}"
+            f"{', '.join(type(step).__name__ for step in steps)}. LVQClassifier has it with solver='online'."
         )
     return (steps[0] if len(steps) == 2 else None), steps[-1]
 
@@ -195,15 +194,6 @@ def _named(X: MatrixLike, layout: Layout) -> MatrixLike:
     import pandas as pd
 
     return pd.DataFrame(X, columns=list(layout.names), copy=False)
-
-
-def _without_partial_fit(step: BaseEstimator) -> AttributeError | None:
-    """Why an estimator has no `partial_fit`: it may have one with other parameters."""
-    try:
-        step.partial_fit  # noqa: B018
-    except AttributeError as error:
-        return error
-    return None
 
 
 def _take_over(estimator: BaseEstimator, fitted: BaseEstimator) -> None:

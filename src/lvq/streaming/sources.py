@@ -10,17 +10,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
 
-from lvq.typing import Argument, Array, Labels
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
+from lvq.tables.header import check_columns, listed
+from lvq.typing import Argument, Array, Label, Labels
 
 Path_ = str | os.PathLike[str]
 Batches: TypeAlias = Callable[[], Iterable[object]] | Path_ | Sequence[object]
@@ -32,8 +28,13 @@ class Block:
 
     X: Array  # dense, or a CSR array
     y: Labels
-    row: Callable[[int], str]  # the name of a row in messages, by its position in the block
+    source: str
+    number: Callable[[int], Label]  # of a row in messages, by its position in the block
     names: tuple[str, ...] | None = None
+
+    def row(self, index: int) -> str:
+        """The name of a row in messages."""
+        return f"{self.source}, row {self.number(index)}"
 
 
 Source: TypeAlias = Callable[[], Iterator[Block]]  # each call reads the rows again, in the same order
@@ -43,47 +44,40 @@ def make_source(batches: Batches, target: str | None, features: Sequence[str] | 
     """The source that an argument `batches` means."""
     if isinstance(batches, str | os.PathLike):
         batches = [batches]
-    if isinstance(batches, Sequence) and batches and all(isinstance(item, str | os.PathLike) for item in batches):
-        if target is None:
-            raise ValueError("fit_batches needs target=, the column of classes, to read files.")
-        numbered = classes is not None and classes.dtype.kind in "iuf"
-        kind = "as stored" if classes is None else "number" if numbered else "text"
-        return _of_files([Path(str(path)) for path in batches], target, features, kind)
-    if callable(batches):
-        return partial(_of_function, batches, target, features)
-    if isinstance(batches, Sequence):
-        if not batches:
-            raise ValueError("batches of fit_batches is an empty list; give at least one batch or path.")
-        return partial(_of_function, lambda: iter(batches), target, features)
-    raise TypeError(
-        "batches of fit_batches must be a function that returns a new iterator of batches at each call, a list of "
-        f"batches, or one or several paths; got {type(batches).__name__}. An iterator can be read only once: give the "
-        "function that makes it."
-    )
+    if not callable(batches) and not isinstance(batches, Sequence):
+        raise TypeError(
+            "batches of fit_batches must be a function that returns a new iterator of batches at each call, a list of "
+            f"batches, or one or several paths; got {type(batches).__name__}. An iterator can be read only once: give "
+            "the function that makes it."
+        )
+    if not callable(batches) and not batches:
+        raise ValueError("batches of fit_batches is an empty list; give at least one batch or path.")
+    return partial(_blocks, batches if callable(batches) else lambda: batches, target, features, classes)
 
 
-def _of_function(
-    function: Callable[[], Iterable[object]], target: str | None, features: Sequence[str] | None
+def _blocks(
+    function: Callable[[], Iterable[object]],
+    target: str | None,
+    features: Sequence[str] | None,
+    classes: Labels | None,
 ) -> Iterator[Block]:
-    """Batches that a function returns, each (X, y) or a table with a column of classes."""
+    """The rows of batches, each (X, y), a table with a column of classes, or the path of one."""
     start = 0
     for number, batch in enumerate(function(), start=1):
         place = f"batch {number}"
-
-        def row(index: int, place: str = place, start: int = start) -> str:
-            return f"{place}, row {start + index + 1}"
-
         if isinstance(batch, tuple):
-            block = _pair_block(batch, row, place)
+            blocks: Iterable[Block] = [_pair_block(batch, place, start)]
         elif target is None:
             raise ValueError(f"{place}: a batch must be a pair (X, y); a table needs target=, its column of classes.")
         else:
-            block = table_block(_as_arrow(batch, place), target, features, row, place)
-        start += len(block.y)
-        yield block
+            blocks = _table_blocks(batch, place, start, target, features, classes)
+        for block in blocks:
+            features = block.names if features is None else features  # those of the first table
+            start += len(block.y)
+            yield block
 
 
-def _pair_block(batch: tuple[Argument, ...], row: Callable[[int], str], place: str) -> Block:
+def _pair_block(batch: tuple[Argument, ...], place: str, start: int) -> Block:
     if len(batch) != 2:
         raise ValueError(f"{place}: a batch must be a pair (X, y) or a table, got {len(batch)} items.")
     X, y = batch
@@ -97,85 +91,51 @@ def _pair_block(batch: tuple[Argument, ...], row: Callable[[int], str], place: s
         raise ValueError(
             f"{place}: X must have two dimensions and y one value for each row, got the shapes {X.shape} and {y.shape}."
         )
-    return Block(X, y, row, names)
+    return Block(X, y, place, (start + 1).__add__, names)
 
 
-def _as_arrow(table: pd.DataFrame | pa.Table | pa.RecordBatch, place: str) -> pa.Table | pa.RecordBatch:
-    import pyarrow as pa
-
-    if isinstance(table, pa.Table | pa.RecordBatch):
-        return table
-    if hasattr(table, "columns") and hasattr(table, "iloc"):
-        return pa.Table.from_pandas(table, preserve_index=False)
-    raise TypeError(
-        f"{place}: a batch must be a pair (X, y), a pandas DataFrame or an Arrow table, got {type(table).__name__}."
-    )
-
-
-def _of_files(paths: list[Path], target: str, features: Sequence[str] | None, kind: str) -> Source:
-    """Tables on disk, one after another; all have the columns of the first, and stay as they are in all passes."""
-    from lvq.tables.header import TableError
+def _table_blocks(
+    batch: Argument, place: str, start: int, target: str, features: Sequence[str] | None, classes: Labels | None
+) -> Iterator[Block]:
+    """The rows of a table or of its file, in parts; strings that are numbers become numbers."""
     from lvq.tables.read import open_table
+    from lvq.tables.values import Meaning, as_numbers, from_arrow
 
-    tables = [open_table(path) for path in paths]
-    columns = [name for name in tables[0].names if name and name != target] if features is None else list(features)
-    for path, table in zip(paths, tables):
-        absent = [name for name in (target, *columns) if name not in table.names]
-        if absent:
-            raise TableError(
-                f"{path} has no column {', '.join(map(repr, absent))}; it has {', '.join(map(repr, table.names))}."
-            )
+    source = place
+    row_number: Callable[[int], Label] = (start + 1).__add__
+    if isinstance(batch, str | os.PathLike):
+        table = open_table(os.fspath(batch))
+        source, row_number = str(table.path), table.row_number
+    elif hasattr(batch, "columns") and (hasattr(batch, "iloc") or hasattr(batch, "schema")):
+        table = open_table(batch if hasattr(batch, "iloc") else from_arrow(batch))
+    else:
+        raise TypeError(
+            f"{place}: a batch must be a pair (X, y), a pandas DataFrame, an Arrow table or a path, got "
+            f"{type(batch).__name__}."
+        )
+    columns = [name for name in table.names if name != target] if features is None else list(features)
+    check_columns(table.names, [target, *columns], source)
+    begin = 0
+    for part in table.parts([*columns, target], Meaning(codes={target}), copied=[target]):
 
-    def blocks() -> Iterator[Block]:
-        for table in tables:
-            start = 0
-            for batch in table.batches([*columns, target]):
+        def number(index: int, begin: int = begin) -> Label:
+            return row_number(begin + index)
 
-                def row(index: int, table: Argument = table, start: int = start) -> str:
-                    return f"{table.path}, row {table.row_number(start + index)}"
-
-                yield table_block(batch, target, columns, row, str(table.path), kind)
-                start += batch.num_rows
-
-    return blocks
-
-
-def table_block(
-    table: pa.Table | pa.RecordBatch,
-    target: str,
-    features: Sequence[str] | None,
-    row: Callable[[int], str],
-    place: str,
-    kind: str = "as stored",
-) -> Block:
-    """Rows of a table as a block; strings that are numbers become numbers."""
-    from lvq.tables.values import as_text, to_series
-
-    names = [name for name in table.schema.names if name != target] if features is None else list(features)
-    absent = [name for name in (target, *names) if name not in table.schema.names]
-    if absent:
-        raise ValueError(f"{place}: there is no column {', '.join(map(repr, absent))}.")
-    narrow = all(str(table.schema.field(name).type) == "float" for name in names)
-    X = np.empty((table.num_rows, len(names)), dtype=np.float32 if narrow else np.float64)
-    for position, name in enumerate(names):
-        X[:, position] = _numbers(table.column(name), name, row)
-    if kind == "number":
-        return Block(X, _numbers(table.column(target), target, row), row, tuple(names))
-    labels = to_series(table.column(target), exact=True)
-    whole = kind == "as stored" and labels.dtype.kind in "iu" and not labels.isna().any()
-    return Block(X, labels.to_numpy(dtype=np.int64) if whole else _strings(as_text(labels)), row, tuple(names))
+        X = np.column_stack([as_numbers(part[name], source, number) for name in columns])
+        yield Block(X, _classes(part[target], classes), source, number, tuple(columns))
+        begin += len(part)
 
 
-def _numbers(column: pa.Array | pa.ChunkedArray, name: str, row: Callable[[int], str]) -> np.ndarray:
-    """Values as numbers, NaN for missing ones; TableError where they are none."""
-    from lvq.tables.values import as_numbers, to_series
+def _classes(column: Argument, classes: Labels | None) -> Labels:
+    """The classes of a column: numbers or strings as the given ones; else integers stay what they are."""
+    from lvq.tables.values import as_numbers, as_text
 
-    column = column.cast("float64") if str(column.type) == "bool" else column
-    found = to_series(column, as_number=True).rename(name)
-    return as_numbers(found, "the stream", lambda place: row(place).replace(", row ", ":"))
-
-
-def _strings(labels: Labels) -> Labels:
+    if classes is not None and classes.dtype.kind in "iuf":
+        return as_numbers(column)
+    if classes is None and column.dtype.kind in "iu" and not column.isna().any():
+        whole: Labels = column.to_numpy(dtype=np.int64)
+        return whole
+    labels = as_text(column)
     return labels if any(label is None for label in labels) else labels.astype(str)
 
 
@@ -200,7 +160,7 @@ class Layout:
         if block.X.shape[1] != first.X.shape[1]:
             problem = f"{block.X.shape[1]} features, but the rows before have {first.X.shape[1]}"
         elif block.names != first.names:
-            problem = f"the columns are {_listed(block.names)}, but those of the rows before are {_listed(first.names)}"
+            problem = f"the columns are {_named(block)}, but those of the rows before are {_named(first)}"
         elif forms[0] != forms[1]:
             problem = f"the rows are {forms[0]}, but those before are {forms[1]}"
         if problem:
@@ -240,8 +200,8 @@ class Layout:
             )
 
 
-def _listed(names: tuple[str, ...] | None) -> str:
-    return "without names" if names is None else ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+def _named(block: Block) -> str:
+    return "without names" if block.names is None else listed(block.names)
 
 
 def _place(X: Array, found: np.ndarray) -> tuple[int, int]:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 DELIMITERS = (",", ";", "\t", "|")
-BLOCK_BYTES = 1 << 20  # bytes of text in a part; the reader keeps some dozens of parts ready
 MAX_HEADER_BYTES = 1 << 20  # bytes in which the header must end
 MAX_LISTED = 8  # names in a message
 CLOSE = 0.75  # similarity of a name that may have been meant; "age" and "target" have 0.67
@@ -43,7 +42,7 @@ class Reading(NamedTuple):
         """Names of the columns, by the cells of the row of names, or of the first row where no row has names."""
         if self.header_row == 0:
             return [f"column {place}" for place in range(1, len(row) + 1)]
-        return ["" if cell is None else str(cell).strip() for cell in row]
+        return ["" if cell is None or cell != cell else str(cell).strip() for cell in row]
 
 
 AS_FOUND = Reading()
@@ -71,8 +70,8 @@ def is_number(text: str) -> bool:
 # -- names -------------------------------------------------------------------------------------------------------------
 
 
-def check_columns(present: Iterable[object], wanted: Sequence[str], source: str) -> None:
-    """Raise TableError that names all columns that a table lacks, and the columns it has."""
+def check_columns(present: Iterable[object], wanted: Sequence[str], source: str, notes: Sequence[str] = ()) -> None:
+    """Raise TableError that names all columns that a table lacks, the columns it has, and what is noted about it."""
     names = [str(name) for name in present]
     existing = set(names)
     missing = [name for name in dict.fromkeys(wanted) if name not in existing]
@@ -85,6 +84,9 @@ def check_columns(present: Iterable[object], wanted: Sequence[str], source: str)
         hint = " Give each of these names by itself; an option may be repeated."
     if sum(is_number(name) for name in names) > len(names) / 2:
         hint = " They look like values: is the first line with the names of the columns missing?"
+    hint = " ".join([hint, *notes])
+    if notes and "no name" in notes[-1]:
+        hint += " Where the names are in another row, give it with --header-row (header_row=...)."
     word = "column" if len(missing) == 1 else "columns"
     last = f", the last of them {names[-1]!r}" if len(names) > MAX_LISTED else ""  # which often is the class
     raise TableError(f"{source} has no {word} {listed(missing)}; its columns are {listed(names)}{last}.{hint}")
@@ -110,11 +112,10 @@ def no_such_file(path: Path) -> str:
 
 
 class Header(NamedTuple):
-    """Names of the columns ("" for none), delimiter, bytes of a part, lines before the names and of names, encoding."""
+    """Names of the columns ("" for none), delimiter, lines before the names and of names, encoding."""
 
     names: list[str]
     delimiter: str
-    block: int
     before: int
     named: int
     encoding: str
@@ -170,9 +171,7 @@ def read_header(path: Path, how: Reading) -> Header:
     delimiter = max(DELIMITERS, key="".join(first.split('"')[::2]).count)
     # A quoted name may contain a line break.
     cells = next(csv.reader(itertools.chain([first], lines), delimiter=delimiter))
-    # A row fits into a part.
-    block = max(BLOCK_BYTES, 32 * len(first))
-    return Header(how.named(cells), delimiter, block, row - 1, int(how.header_row != 0), encoding)
+    return Header(how.named(cells), delimiter, row - 1, int(how.header_row != 0), encoding)
 
 
 def not_in(path: Path, encoding: str) -> str:

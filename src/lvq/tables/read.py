@@ -11,21 +11,19 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 import zlib
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
 from lvq.tables.header import (
@@ -40,7 +38,7 @@ from lvq.tables.header import (
     opened,
     read_header,
 )
-from lvq.tables.values import Marks, as_text, to_frame
+from lvq.tables.values import NOTHING_KNOWN, Meaning, from_arrow, to_frame
 from lvq.typing import Label
 
 FORMATS = {
@@ -48,12 +46,9 @@ FORMATS = {
     "Parquet": (".parquet", ".pq"),
     "Excel": (".xlsx", ".xlsm"),
 }
-PART_ROWS, PART_CELLS = 20_000, 2_000_000  # in a part of a Parquet file, at most
+PART_ROWS, PART_CELLS = 20_000, 2_000_000  # in a part of a file, at most
 READ_BYTES = 1 << 16  # bytes of a Parquet column that are read at once
 READ_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, zlib.error)
-_BAD_ROW = re.compile(r"CSV parse error: (?:Row #(?P<row>\d+): )?Expected (?P<expected>\d+) columns, got (?P<got>\d+)")
-
-Batch: TypeAlias = pa.Table | pa.RecordBatch
 
 
 @dataclass(frozen=True)
@@ -65,70 +60,61 @@ class Table:
     path : Path
         The file, or what a data frame is called in messages.
     names : list of str
-        Names of the columns, in their order; "" for a column without a name.
+        Names of the columns that have one, in their order.
     read : callable
-        Gives the rows of some columns, as Arrow tables or batches.
+        Gives the rows of some columns, part by part, as they are stored.
     row_number : callable
         The name of a row in messages, from its position; as in a spreadsheet, the first line of a file is row 1.
     notes : tuple of str
-        What was found out about the file: a guessed encoding, and sheets that are not read.
+        What was found out about the file: a guessed encoding, sheets that are not read, and columns without a name.
     untyped : bool
         Whether columns of strings hold numbers where all of their values are.
-    commas : bool
-        Whether a comma in a number is a decimal comma.
+    decimal : {".", "?"}
+        The decimal mark of numbers in strings, see `Meaning`.
     """
 
     path: Path
     names: list[str]
-    read: Callable[[list[str]], Iterable[Batch]]
+    read: Callable[[list[str]], Iterable[pd.DataFrame]]
     row_number: Callable[[int], Label] = FIRST_ROW.__add__
     notes: tuple[str, ...] = ()
     untyped: bool = False
-    commas: bool = False
+    decimal: Literal[".", "?"] = "."
 
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
-        """The rows of some columns, or of all that have a name, as Arrow tables or batches."""
+    def parts(
+        self, columns: Sequence[str], meaning: Meaning = NOTHING_KNOWN, copied: Collection[str] = ()
+    ) -> Iterator[pd.DataFrame]:
+        """Read some columns part by part, as the table may be larger than memory.
+
+        The kind of a column of a CSV file is not known from a part: strings become numbers in each part where all of
+        them are, but for those of the columns that are `copied`.
+        """
+        for part in self._stored(columns):
+            yield to_frame(part, self._meant(meaning), set(columns) - set(copied))
+
+    def frame(self, meaning: Meaning = NOTHING_KNOWN) -> pd.DataFrame:
+        """Read the whole table.
+
+        Columns of numbers are float64 with NaN for missing values, columns of strings and booleans are objects with
+        None. A column of a CSV file holds numbers if all its values are numbers or missing.
+        """
+        meaning = self._meant(meaning)
+        numbers = self.names if self.untyped else {*meaning.marks, *meaning.limits} - set(meaning.codes)
+        return to_frame(pd.concat(self._stored(self.names)), meaning, numbers)
+
+    def _meant(self, meaning: Meaning) -> Meaning:
+        return meaning if meaning.decimal == "," else meaning._replace(decimal=self.decimal)
+
+    def _stored(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         rows = 0
         try:
-            for batch in self.read([name for name in self.names if name] if columns is None else list(columns)):
-                rows += batch.num_rows
-                yield batch
+            for part in self.read(list(columns)):
+                rows += len(part)
+                yield part
         except READ_ERRORS as error:
             raise TableError(_unreadable(self.path, error)) from error
         if not rows:
             raise TableError(f"{self.path} has columns but no rows.")
-
-    def parts(
-        self, columns: Sequence[str], numbers: Collection[str], exact: Collection[str], marks: Marks
-    ) -> Iterator[pd.DataFrame]:
-        """Read some columns part by part, as the table may be larger than memory.
-
-        The kind of a column of a CSV file is not known from a part: a column of `numbers` becomes numbers in each part
-        where all its strings are, others stay strings. Integers of `exact` columns, such as identifiers, stay integers.
-        """
-        for batch in self.batches(columns):
-            yield to_frame(batch, numbers, exact, self.commas, marks)
-
-    def frame(self, codes: Collection[str] = (), marks: Marks | None = None) -> pd.DataFrame:
-        """Read the whole table; columns without a name are left out.
-
-        Parameters
-        ----------
-        codes : collection of str, default=()
-            Columns of codes, which stay strings where they have leading zeros or more than 15 digits.
-        marks : mapping from str to sequence of str, optional
-            Strings and numbers that mean a missing value, for some columns.
-
-        Returns
-        -------
-        frame : DataFrame
-            Columns of numbers are float64 with NaN for missing values, columns of strings and booleans are objects
-            with None. A column of a CSV file holds numbers if all its values are numbers or missing.
-        """
-        marks = marks or {}
-        parts = (part if isinstance(part, pa.Table) else pa.Table.from_batches([part]) for part in self.batches())
-        numbers = self.names if self.untyped else set(marks) - set(codes)
-        return to_frame(pa.concat_tables(parts), numbers, codes, self.commas, marks)
 
 
 def open_table(table: str | Path | pd.DataFrame, how: Reading = AS_FOUND) -> Table:
@@ -158,24 +144,27 @@ def open_table(table: str | Path | pd.DataFrame, how: Reading = AS_FOUND) -> Tab
     0   1.5    red
     1   NaN   blue
     """
-    if isinstance(table, pd.DataFrame):
-        found = _of_frame(table)
-    else:
-        path = Path(table)
-        if path.is_dir():
-            raise TableError(f"{path} is a folder; name a file in it.")
-        if not path.exists():
-            raise TableError(no_such_file(path))
-        try:
-            found = _of_file(path, how)
-        except READ_ERRORS as error:
-            raise TableError(_unreadable(path, error)) from error
+    found = _of_frame(table) if isinstance(table, pd.DataFrame) else _of_path(Path(table), how)
     twice = sorted(name for name, count in Counter(found.names).items() if name and count > 1)
     if twice:
         raise TableError(f"{found.path} has more than one column named {', '.join(map(repr, twice))}; rename them.")
     if not any(found.names):
         raise TableError(f"{found.path} has no column with a name; the first line must name the columns.")
-    return found
+    unnamed = [str(place) for place, name in enumerate(found.names, start=1) if not name]
+    note = f"Left out column {', '.join(unnamed)}: it has no name (a row index?)."
+    notes = (*found.notes, note) if unnamed else found.notes
+    return replace(found, names=[name for name in found.names if name], notes=notes)
+
+
+def _of_path(path: Path, how: Reading) -> Table:
+    if path.is_dir():
+        raise TableError(f"{path} is a folder; name a file in it.")
+    if not path.exists():
+        raise TableError(no_such_file(path))
+    try:
+        return _of_file(path, how)
+    except READ_ERRORS as error:
+        raise TableError(_unreadable(path, error)) from error
 
 
 def _format(path: Path) -> str | None:
@@ -186,7 +175,9 @@ def _of_file(path: Path, how: Reading) -> Table:
     kind = _format(path)
     if kind is None:
         endings = ", ".join(suffix for suffixes in FORMATS.values() for suffix in suffixes)
-        raise TableError(f"{path} has an unknown format; the name must end in one of {endings}.")
+        raise TableError(
+            f"{path} has an unknown format; save it as CSV or Excel: the name must end in one of {endings}."
+        )
     if not path.stat().st_size:
         raise TableError(f"{path} is empty; the first line must name the columns.")
     if kind == "CSV":
@@ -209,62 +200,52 @@ def _of_csv(path: Path, how: Reading) -> Table:
     header = read_header(path, how)
     note = f"{path.name} is not in UTF-8 and was read as Latin-1; --encoding names another one."
     notes = (note,) if how.encoding is None and header.encoding in ("cp1252", "iso8859-1") else ()
-    blank = cache(partial(_blank_lines, path, header))
+    blank = list[int]()  # positions of the rows that follow blank lines, which count as rows of a spreadsheet
 
     def row_number(position: int) -> int:
-        return position + 1 + header.before + header.named + bisect_right(blank(), position)
+        return position + 1 + header.before + header.named + bisect_right(blank, position)
 
-    batches = partial(_csv_batches, path, header)
-    return Table(path, header.names, batches, row_number, notes, untyped=True, commas=header.delimiter != ",")
+    decimal: Literal[".", "?"] = "." if header.delimiter == "," else "?"
+    parts = partial(_csv_parts, path, header, blank)
+    return Table(path, header.names, parts, row_number, notes, untyped=True, decimal=decimal)
 
 
-def _csv_batches(path: Path, header: Header, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    names = [name or f"\0{index}" for index, name in enumerate(header.names)]
+def _csv_parts(path: Path, header: Header, blank: list[int], columns: list[str]) -> Iterator[pd.DataFrame]:
+    places = [header.names.index(name) for name in columns]
+    encoding = "utf-8-sig" if header.encoding == "utf-8" else header.encoding  # without the mark at its start
     try:
-        with opened(path) as raw:
-            # decoded in memory: Arrow would decode by a function of Python, and a thread of Arrow may drop such a
-            # function while Python ends, which aborts the process
-            utf8 = header.encoding == "utf-8"
-            stream = raw if utf8 else pa.BufferReader(raw.read().decode(header.encoding).encode())
-            yield from arrow_csv.open_csv(
-                stream,
-                arrow_csv.ReadOptions(
-                    use_threads=False, block_size=header.block, skip_rows=header.before, column_names=names,
-                    skip_rows_after_names=header.named,
-                ),
-                arrow_csv.ParseOptions(delimiter=header.delimiter, newlines_in_values=True),
-                arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=columns),
-            )  # fmt: skip
+        with io.TextIOWrapper(opened(path), encoding=encoding, newline="") as text:
+            rows = _csv_rows(path, header, blank, csv.reader(text, delimiter=header.delimiter))
+            while part := list(islice(rows, _part_rows(len(header.names)))):
+                cells = {name: [row[place] for row in part] for name, place in zip(columns, places)}
+                yield pd.DataFrame(cells, dtype=pd.ArrowDtype(pa.string()))
     except UnicodeError as error:
         raise TableError(not_in(path, header.encoding)) from error
-    except pa.ArrowInvalid as error:
-        raise TableError(_explained(path, header, str(error))) from error
 
 
-def _explained(path: Path, header: Header, message: str) -> str:
-    bad = _BAD_ROW.search(message)
-    if bad:
-        where = "a line" if bad["row"] is None else f"line {bad['row']}"
-        values = "1 value" if bad["got"] == "1" else f"{bad['got']} values"
-        return (
-            f"{path} has {values} in {where}, but {bad['expected']} columns in its first line; correct that line, or "
-            f"quote a value that contains {'a tab' if header.delimiter == chr(9) else repr(header.delimiter)}."
-        )
-    if "utf8" in message.lower().replace("-", ""):
-        return not_in(path, header.encoding)
-    return f"{path} cannot be read as CSV ({message.splitlines()[0]}); it needs a line of names and rows, in UTF-8."
+def _csv_rows(path: Path, header: Header, blank: list[int], records: Iterator[list[str]]) -> Iterator[list[str]]:
+    """The rows below the names; the positions of blank lines are noted."""
+    blank.clear()
+    position = 0
+    for row, cells in enumerate(records, start=1):
+        if row <= header.before + header.named:
+            continue
+        if not cells:
+            blank.append(position)
+            continue
+        if len(cells) != len(header.names):
+            values = "1 value" if len(cells) == 1 else f"{len(cells)} values"
+            delimiter = "a tab" if header.delimiter == "\t" else repr(header.delimiter)
+            raise TableError(
+                f"{path} has {values} in row {row}, but {len(header.names)} columns in its first line; correct that "
+                f"row, or quote a value that contains {delimiter}."
+            )
+        position += 1
+        yield cells
 
 
-def _blank_lines(path: Path, header: Header) -> list[int]:
-    """Positions of the rows that follow the blank lines between rows, which Arrow does not count."""
-    found, after = list[int](), -header.named
-    with io.TextIOWrapper(opened(path), encoding=header.encoding) as text:
-        for record in csv.reader(islice(text, header.before, None), delimiter=header.delimiter):
-            if record:
-                after += 1
-            elif after >= 0:
-                found.append(after)
-    return found
+def _part_rows(n_columns: int) -> int:
+    return max(1, min(PART_ROWS, PART_CELLS // max(1, n_columns)))
 
 
 # -- Parquet -----------------------------------------------------------------------------------------------------------
@@ -275,22 +256,20 @@ def _of_parquet(path: Path) -> Table:
         return Table(path, list(file.schema_arrow.names), partial(_parquet_batches, path))
 
 
-def _parquet_batches(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
+def _parquet_batches(path: Path, columns: list[str]) -> Iterator[pd.DataFrame]:
     # page by page: a group of rows, which may be the whole table, would be read at once otherwise
     with pq.ParquetFile(path, buffer_size=READ_BYTES, pre_buffer=False) as file:
-        rows = max(1, min(PART_ROWS, PART_CELLS // max(1, len(columns))))
-        for batch in file.iter_batches(rows, columns=columns):
+        for batch in file.iter_batches(_part_rows(len(columns)), columns=columns):
             batch.validate(full=True)  # Arrow does not check the bytes of a damaged file and could read beyond them
-            yield batch
+            yield from_arrow(batch)
 
 
 # -- Excel and data frames, in memory ----------------------------------------------------------------------------------
 
 
 def _of_frame(frame: pd.DataFrame) -> Table:
-    names = [str(name) for name in frame.columns]
-    columns = {name: _of_values(frame.iloc[:, place]) for place, name in enumerate(names)}
-    return Table(Path("the data frame"), names, partial(_in_memory, columns), frame.index.tolist().__getitem__)
+    named = frame.set_axis(list(map(str, frame.columns)), axis=1)
+    return Table(Path("the data frame"), list(named), lambda names: [named[names]], frame.index.tolist().__getitem__)
 
 
 def _of_excel(path: Path, how: Reading) -> Table:
@@ -318,9 +297,9 @@ def _of_excel(path: Path, how: Reading) -> Table:
     notes = (f"{path.name}: the sheet {first!r} was read, not {unread}; --sheet names another one.",) if others else ()
     names = how.named(cells.iloc[0].tolist())
     rows = cells if how.header_row == 0 else cells.iloc[1:]
-    columns = {name: _of_values(rows.iloc[:, place]) for place, name in enumerate(names) if name}
+    rows = rows.set_axis(names, axis=1)
     before = int(cells.index[0]) + 1 + (how.header_row != 0)
-    return Table(path, names, partial(_in_memory, columns), before.__add__, notes, untyped=True)
+    return Table(path, names, lambda names: [rows[names]], before.__add__, notes, untyped=True)
 
 
 def _with_values(sheet: pd.DataFrame, how: Reading) -> pd.DataFrame:
@@ -329,19 +308,3 @@ def _with_values(sheet: pd.DataFrame, how: Reading) -> pd.DataFrame:
     sheet = sheet.map(lambda cell: None if isinstance(cell, str) and not cell.strip() else cell)
     rows, columns = np.nonzero(sheet.notna().to_numpy())
     return sheet.iloc[rows.min() : rows.max() + 1, : columns.max() + 1] if len(rows) else sheet.iloc[:0]
-
-
-def _in_memory(columns: dict[str, pa.Array], names: list[str]) -> Iterator[pa.Table]:
-    yield pa.table([columns[name] for name in names], names=names)
-
-
-def _of_values(column: pd.Series) -> pa.Array:
-    """Values as numbers, booleans, dates and the like; as strings where they are categories or of several kinds."""
-    column = column.sparse.to_dense() if isinstance(column.dtype, pd.SparseDtype) else column
-    try:
-        found = None if isinstance(column.dtype, pd.CategoricalDtype) else pa.array(column, from_pandas=True)
-    except (pa.ArrowException, OverflowError):
-        found = None
-    if found is None or pa.types.is_time(found.type):
-        return pa.array(as_text(column), pa.string())
-    return found

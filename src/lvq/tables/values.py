@@ -1,9 +1,9 @@
 """The values of a column: numbers, strings or others; dates as days; marks of missing values.
 
 Rules:
-- leading and trailing blanks of a text are removed; an empty text and the usual marks, such as NA, are missing;
-- numbers are float64 with NaN for missing ones, texts are objects with None for missing ones;
-- booleans are the texts "True" and "False", however a file writes them, so that a model fitted on a CSV file reads a
+- leading and trailing blanks of a string are removed; an empty string and the usual marks, such as NA, are missing;
+- numbers are float64 with NaN for missing ones, strings are objects with None for missing ones;
+- booleans are the strings "True" and "False", however a file writes them, so that a model fitted on a CSV file reads a
   Parquet file as well;
 - year first (2024-03-01), with the name of a month (1 March 2024), and with full stops (1.3.2024, the day first) are
   unambiguous dates. In 1/3/2024 and 1-3-2024 day or month may come first: only a number above 12 in the column tells.
@@ -13,23 +13,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Literal, TypeAlias
+from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from lvq.tables.header import FIRST_ROW, MISSING_TEXT, TableError, is_number
 from lvq.typing import Label
 
 Kind = Literal["number", "text", "other"]
 
-Column: TypeAlias = pa.Array | pa.ChunkedArray
 #: The marks of each column.
 Marks: TypeAlias = Mapping[str, Sequence[str]]
 
-#: Texts that mean a missing value.
+#: Strings that mean a missing value.
 MISSING = (
     "",
     "?",
@@ -49,20 +48,39 @@ MISSING = (
 )
 #: Other spellings of booleans.
 BOOLEANS = {"true": "True", "TRUE": "True", "false": "False", "FALSE": "False"}
+#: Numbers with a decimal comma; points between groups of three digits are allowed.
+_COMMAS = re.compile(r"[-+]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+)(,[0-9]+)?([eE][-+]?[0-9]+)?")
+#: Codes that a number would change: of leading zeros, or of more digits than float64 has.
+_CODE = re.compile(r"[-+]?(0[0-9]|[0-9]{16})")
+
+
+class Meaning(NamedTuple):
+    """What is known of the columns of a table before it is read.
+
+    Attributes
+    ----------
+    codes : collection of str
+        Columns of codes: integers stay integers, and strings with leading zeros or more than 15 digits stay strings.
+    limits : collection of str
+        Columns of numbers in which "<0.5" is below a detection limit; it becomes half of the limit.
+    marks : mapping from str to sequence of str
+        Strings and numbers that mean a missing value, for some columns.
+    decimal : {".", ",", "?"}
+        The decimal mark; with "?" a comma is one in a column where all numbers can be read so. Points between
+        thousands are allowed beside a decimal comma.
+    """
+
+    codes: Collection[str] = ()
+    limits: Collection[str] = ()
+    marks: Marks = MappingProxyType({})
+    decimal: Literal[".", ",", "?"] = "."
+
+
+NOTHING_KNOWN = Meaning()
 
 
 def kind_of(column: pd.Series) -> Kind:
-    """The kind of a column.
-
-    Parameters
-    ----------
-    column : Series
-        A column of any DataFrame.
-
-    Returns
-    -------
-    kind : {"number", "text", "other"}
-        Booleans and categories are "text"; "other" are dates, lists and the like.
+    """The kind of a column: booleans and categories are "text"; "other" are dates, lists and the like.
 
     Examples
     --------
@@ -77,170 +95,120 @@ def kind_of(column: pd.Series) -> Kind:
     return "number" if types.is_numeric_dtype(kind) and not types.is_complex_dtype(kind) else "other"
 
 
-def cleaned(column: Column, marks: Sequence[str] = ()) -> Column:
-    """An Arrow column of texts without leading and trailing blanks, with null for missing and marked ones."""
-    trimmed = pc.utf8_trim_whitespace(column)
-    missing = pc.is_in(trimmed, value_set=pa.array([*MISSING, *marks], trimmed.type))
-    return pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed)
+# -- cells -------------------------------------------------------------------------------------------------------------
 
 
-#: Numbers of which some have a decimal comma; points between groups of three digits are allowed.
-_COMMAS = r"^[-+]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+)(,[0-9]+)?([eE][-+]?[0-9]+)?$"
-#: Codes that a number would change: of leading zeros, or of more digits than float64 has.
-_CODE = r"^[-+]?(0[0-9]|[0-9]{16})"
+def from_arrow(values: pa.Table | pa.RecordBatch | pa.Array) -> pd.DataFrame | pd.Series:
+    """Values of Arrow in pandas: dates and categories as pandas has them, others in Arrow's own types."""
+    of_pandas = (pa.types.is_dictionary, pa.types.is_date, pa.types.is_timestamp)
+    return values.to_pandas(
+        types_mapper=lambda kind: None if any(is_kind(kind) for is_kind in of_pandas) else pd.ArrowDtype(kind),
+        date_as_object=False,
+    )
 
 
-def _parsed(texts: Column, commas: bool) -> Column | None:
-    """An Arrow column of texts as numbers, perhaps with decimal commas; None where some are not."""
-    some = commas and pc.any(pc.match_substring(texts, ",")).as_py()
-    if some and pc.all(pc.match_substring_regex(texts, _COMMAS)).as_py():
-        texts = pc.replace_substring(pc.replace_substring(texts, ".", ""), ",", ".")
-    try:
-        return pc.cast(texts, pa.float64())
-    except pa.ArrowInvalid:
-        return None
+def to_frame(table: pd.DataFrame, meaning: Meaning, numbers: Collection[str]) -> pd.DataFrame:
+    """A table with clean cells: numbers as float64, strings without blanks around them, missing values as NaN or None.
 
-
-def to_series(
-    column: Column, as_number: bool = False, exact: bool = False, commas: bool = False, marks: Sequence[str] = ()
-) -> pd.Series:
-    """An Arrow column as a Series of float64, of texts, or of another type, without the marked values.
-
-    With `as_number`, texts become numbers where all of them are. With `exact`, integers and floats keep their type, and
-    codes stay texts: float64 has no 9007199254740993, and writes 7 as 7.0 and 01067 as 1067. With `commas` a comma in a
-    number is a decimal comma.
+    Strings of the columns `numbers` become numbers where all of them are.
     """
-    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-    if _is_text(column.type) or pa.types.is_boolean(column.type):
-        return _of_texts(column, as_number, exact, commas, marks)
-    series = _of_others(column, exact)
+    columns = {name: _clean(table[name], meaning, name in numbers) for name in table}
+    return pd.DataFrame(columns, index=pd.RangeIndex(len(table)))
+
+
+def _clean(column: pd.Series, meaning: Meaning, as_number: bool) -> pd.Series:
+    column = _typed(column.reset_index(drop=True))
+    marks, kind = meaning.marks.get(column.name, ()), kind_of(column)
+    if not column.notna().any():
+        return pd.Series(np.full(len(column), np.nan))
+    if kind == "text":
+        column = _clean_texts(column, marks, meaning, as_number)
+    elif kind == "number" and column.name not in meaning.codes:
+        column = pd.Series(column.to_numpy(np.float64, na_value=np.nan))
     marked = [float(mark) for mark in marks if is_number(mark)]
-    return series.mask(series.isin(marked)) if marked and kind_of(series) == "number" else series
+    return column.mask(column.isin(marked)) if marked and kind_of(column) == "number" else column
 
 
-def _of_texts(column: Column, as_number: bool, exact: bool, commas: bool, marks: Sequence[str]) -> pd.Series:
-    if pa.types.is_boolean(column.type):
-        texts = pc.if_else(column, "True", "False")
-    else:
-        texts = cleaned(pc.cast(column, pa.string()), marks)
-    coded = exact and pc.any(pc.match_substring_regex(texts, _CODE)).as_py()
-    if as_number and not coded:
-        numbers = _parsed(texts, commas)
-        if numbers is not None:
-            found = numbers.to_numpy(zero_copy_only=False).astype(np.float64)
-            return pd.Series(found).mask(np.isin(found, [float(mark) for mark in marks if is_number(mark)]))
-    return pd.Series(texts.to_numpy(zero_copy_only=False), dtype=object)
+def _typed(column: pd.Series) -> pd.Series:
+    """A column of objects with the type that all of them have, if they have one."""
+    if column.dtype != object:
+        return column
+    try:
+        found = pa.array(column, from_pandas=True)
+    except (pa.ArrowException, OverflowError):
+        return column
+    return column if pa.types.is_time(found.type) else from_arrow(found).rename(column.name)
 
 
-def _of_others(column: Column, exact: bool) -> pd.Series:
-    kind = column.type
-    if exact and pa.types.is_integer(kind):
-        signed = "Int64" if pa.types.is_signed_integer(kind) else "UInt64"
-        return pd.Series(pd.array(column.to_pylist(), dtype=signed))
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind):
-        number = column if exact and pa.types.is_floating(kind) else pc.cast(column, pa.float64(), safe=False)
-        return pd.Series(number.to_numpy(zero_copy_only=False))
-    series = (pc.cast(column, pa.timestamp("s")) if pa.types.is_date(kind) else column).to_pandas()
-    # lists, bytes and the like would be objects, as texts are
-    return pd.Series(pd.arrays.ArrowExtensionArray(column)) if series.dtype == object else series
+def _clean_texts(column: pd.Series, marks: Sequence[str], meaning: Meaning, as_number: bool) -> pd.Series:
+    places, different = pd.factorize(column)
+    missing = {*MISSING, MISSING_TEXT, *marks}
+    cells = [None if (text := _spelled(value).strip()) in missing else text for value in different.tolist()]
+    coded = column.name in meaning.codes and any(_CODE.match(cell) for cell in cells if cell is not None)
+    found = _parsed(cells, column.name in meaning.limits, meaning.decimal) if as_number and not coded else None
+    if found is not None:
+        return pd.Series(np.append(found, np.nan)[places])
+    return pd.Series(np.array([*cells, None], dtype=object)[places], dtype=object)
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    views = getattr(pa.types, "is_string_view", lambda _: False)  # not in the oldest supported pyarrow
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or views(kind))
+def _parsed(cells: Sequence[str | None], limited: bool = False, decimal: str = ".") -> np.ndarray | None:
+    """Strings as numbers, NaN for None; None where some are no numbers."""
+    known = [place for place, cell in enumerate(cells) if cell is not None]
+    texts = [cells[place] or "" for place in known]
+    below = np.array([limited and text.startswith("<") for text in texts], dtype=bool)
+    texts = [text[1:] if limit else text for text, limit in zip(texts, below)]
+    all_commas = decimal == "?" and any("," in text for text in texts) and all(map(_COMMAS.fullmatch, texts))
+    if decimal == "," or all_commas:
+        texts = [text.replace(".", "").replace(",", ".") if _COMMAS.fullmatch(text) else text for text in texts]
+    if not all(map(is_number, texts)):
+        return None
+    numbers = np.full(len(cells), np.nan)
+    numbers[known] = np.array(list(map(float, texts))) / np.where(below, 2, 1)
+    return numbers
 
 
-def to_frame(
-    batch: pa.Table | pa.RecordBatch,
-    numbers: Collection[str] = (),
-    exact: Collection[str] = (),
-    commas: bool = False,
-    marks: Marks | None = None,
-) -> pd.DataFrame:
-    """An Arrow table or batch as a DataFrame, see `to_series`."""
-    series = {}
-    for place, name in enumerate(batch.schema.names):
-        own = (marks or {}).get(name, ())
-        series[name] = to_series(batch.column(place), name in numbers, name in exact, commas, own)
-    return pd.DataFrame(series, index=pd.RangeIndex(batch.num_rows))
+def looks_like_number(text: str) -> bool:
+    """Whether a string is a number, perhaps with a decimal comma or separators of thousands.
+
+    Examples
+    --------
+    >>> looks_like_number("1.5"), looks_like_number("1,250.5"), looks_like_number("<0.5")
+    (True, True, False)
+    """
+    return is_number(text.replace(",", ""))
 
 
 def as_numbers(
-    column: pd.Series,
-    source: str = "the table",
-    row_number: Callable[[int], Label] = FIRST_ROW.__add__,
-    *,
-    limited: bool = False,
-    commas: bool = False,
+    column: pd.Series, source: str = "the table", row_number: Callable[[int], Label] = FIRST_ROW.__add__
 ) -> np.ndarray:
-    """The values of a column as numbers.
+    """The values of a column as numbers, NaN for missing ones; TableError where they are none.
 
-    Parameters
-    ----------
-    column : Series
-        Numbers, or texts that are numbers.
-    source : str
-        Name of the table in an error.
-    row_number : callable, optional
-        The name of a row in an error, from its position in the column; by default the first one is row 2, after the
-        line of names.
-    limited : bool, default=False
-        Whether "<0.5" is a value below a detection limit, for which half of the limit is taken.
-    commas : bool, default=False
-        Whether a comma in a number is a decimal comma.
-
-    Returns
-    -------
-    values : ndarray of float64
-        NaN for missing values.
+    `source` and `row_number` name the table, and a row by its position, in the error; by default the first row is row
+    2, after the line of names.
 
     Examples
     --------
     >>> import pandas as pd
     >>> as_numbers(pd.Series(["1.5", None, "-2"], dtype=object))
     array([ 1.5,  nan, -2. ])
-    >>> as_numbers(pd.Series(["<0,5", "7,5"], dtype=object), limited=True, commas=True)
-    array([0.25, 7.5 ])
     """
     if kind_of(column) == "number":
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     what = f"values of type {column.dtype}"
+    advice = "convert them, or leave the column out"
     if kind_of(column) == "text":
         texts = as_text(column).tolist()
-        values = [np.nan if text is None else _number(text, limited, commas) for text in texts]
-        if None not in values:
-            return np.array(values, dtype=np.float64)
-        row = values.index(None)
-        what = f"{texts[row]!r} in row {row_number(row)}"
-    raise TableError(
-        f"The column {column.name!r} of {source} must hold numbers, but holds {what}; correct it, or leave the cell "
-        "empty."
-    )
-
-
-def _number(text: str, limited: bool, commas: bool) -> float | None:
-    """A string as a number, see `as_numbers`; None where it is none."""
-    if limited and text.startswith("<"):
-        limit = _number(text[1:], False, commas)
-        return None if limit is None else limit / 2
-    if commas and re.match(_COMMAS, text):
-        text = text.replace(".", "").replace(",", ".")
-    return float(text) if is_number(text) else None
+        found = _parsed(texts)
+        if found is not None:
+            return found
+        wrong = [place for place, text in enumerate(texts) if text is not None and not is_number(text)]
+        place = next((place for place in wrong if not looks_like_number(texts[place])), wrong[0])
+        what, advice = f"{texts[place]!r} in row {row_number(place)}", "correct it, or leave the cell empty"
+    raise TableError(f"The column {column.name!r} of {source} must hold numbers, but holds {what}; {advice}.")
 
 
 def as_text(column: pd.Series) -> np.ndarray:
-    """The values of a column as texts.
-
-    Parameters
-    ----------
-    column : Series
-        Texts or numbers.
-
-    Returns
-    -------
-    values : ndarray of object
-        None for missing values.
+    """The values of a column of strings or numbers as strings, None for missing ones.
 
     Examples
     --------
@@ -248,16 +216,15 @@ def as_text(column: pd.Series) -> np.ndarray:
     >>> as_text(pd.Series([1.0, 2.5, None])).tolist(), as_text(pd.Series(["yes", "TRUE"], dtype=object)).tolist()
     (['1', '2.5', None], ['yes', 'True'])
     """
-    codes, different = pd.factorize(column, use_na_sentinel=True)
-    texts = np.array([*map(_spelled, different.tolist() if hasattr(different, "tolist") else different), None], object)
-    return texts[codes]
+    places, different = pd.factorize(column)
+    texts = [BOOLEANS.get(text, text) for text in map(_spelled, different.tolist())]
+    return np.array([*texts, None], dtype=object)[places]
 
 
 def _spelled(value: object) -> str:
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() else repr(value)
-    text = str(value)
-    return BOOLEANS.get(text, text)
+    return str(value)
 
 
 # -- dates -------------------------------------------------------------------------------------------------------------

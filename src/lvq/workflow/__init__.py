@@ -13,7 +13,7 @@ except ModuleNotFoundError as error:
 
 from lvq.tables.header import Reading, TableError
 from lvq.workflow.columns import TableOptions
-from lvq.workflow.comparing import Comparison, RankedModel, compare
+from lvq.workflow.comparing import Comparison, compare
 from lvq.workflow.demo import run_demo
 from lvq.workflow.fitting import Run, fit
 from lvq.workflow.pipeline import make_model
@@ -24,7 +24,6 @@ from lvq.workflow.validating import Validation, validate
 __all__ = [
     "Comparison",
     "PredictResult",
-    "RankedModel",
     "Reading",
     "Run",
     "TableError",

@@ -11,28 +11,25 @@ Rules:
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
-from lvq.preprocessing.table import as_categories
-from lvq.tables.header import AS_FOUND, MAX_LISTED, Reading, TableError, is_number, listed
-from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, kind_of
+from lvq.preprocessing.table import Kind, TablePreprocessor, read_cells
+from lvq.tables.header import AS_FOUND, MAX_LISTED, Reading, TableError, listed
+from lvq.tables.values import as_numbers, as_text, holds_dates, kind_of, looks_like_number
 
 MISSING_CELL = "an empty cell, or a text such as NA or None"
 MIN_CLASS_ROWS = 5  # of a class: for training, thresholds and test
 LARGEST = 1e100  # magnitude of a number; sums of squares of larger ones may overflow, with a small unit too
 MAX_CATEGORIES = 100  # of a text column; names, notes and dates have more
-MANY_ROWS = 20  # from this number of rows on, strings that rarely repeat are names, and integers that all differ too
+MANY_ROWS = 20  # from this number of rows on, strings that rarely repeat are names
 MAX_CELLS = 5  # in a message
-HEAD_ROWS = 1000  # rows in which most columns show more values than classes
 MIN_CODE_ROWS, MAX_CODE_FRACTION = 3, 0.5  # of a code for missing values
 MIN_VALUES = 10  # different ones beside the codes
-_COMMA_NUMBER = re.compile(r"[-+]?[0-9]{1,3}(,[0-9]+)+(\.[0-9]+)?|[-+]?[0-9]+(\.[0-9]+)?")
 _REPEATED = [float(digit * length) for digit in "789" for length in range(1, 7)]  # 7, 77, ..., 999999
 CODES = [0.0, -1.0, 9.9, 99.9, 999.9, *_REPEATED, *(-number for number in _REPEATED)]  # usual for missing values
 
@@ -86,19 +83,15 @@ class Samples:
         Positions of the rows in the table.
     notes : tuple of str
         Notes on rows and columns that were left out, and warnings.
-    gaps, texts, dates, detection_limits : tuple of str
-        Columns of numbers in which some are missing; of categories; of dates, as numbers of days; and of numbers with
-        values below a detection limit.
+    preprocessor : TablePreprocessor
+        Makes features of the columns; not fitted.
     """
 
     X: pd.DataFrame
     y: np.ndarray
     places: np.ndarray
     notes: tuple[str, ...] = ()
-    gaps: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
-    dates: tuple[str, ...] = ()
-    detection_limits: tuple[str, ...] = ()
+    preprocessor: TablePreprocessor = field(default_factory=TablePreprocessor)
 
 
 def prepare(
@@ -108,7 +101,6 @@ def prepare(
     *,
     source: str = "the table",
     min_class_rows: int = MIN_CLASS_ROWS,
-    grouped: bool = False,
 ) -> Samples:
     """Extract features and classes from a table.
 
@@ -124,8 +116,6 @@ def prepare(
         Name of the table in messages.
     min_class_rows : int, default=5
         Number of rows that every class must have.
-    grouped : bool, default=False
-        Whether groups of rows are kept together; equal rows are then not noted.
 
     Returns
     -------
@@ -137,8 +127,8 @@ def prepare(
     >>> sizes = [1.0, 2.5, 1.2, 2.7, 0.9, 2.6, 1.1, 2.4, 1.3, 2.2]
     >>> table = pd.DataFrame({"size": sizes, "kind": list("abbababaab"), "same": 1.0, "class": ["x", "y"] * 5})
     >>> samples = prepare(table, "class")
-    >>> list(samples.X), samples.texts, samples.notes
-    (['size', 'kind'], ('kind',), ("Left out 1 column with the same value in all rows: 'same'.",))
+    >>> list(samples.X), samples.preprocessor.categorical, samples.notes
+    (['size', 'kind'], ['kind'], ("Left out 1 column with the same value in all rows: 'same'.",))
     """
     options = options or TableOptions()
     if kind_of(table[target]) == "other":
@@ -158,26 +148,25 @@ def prepare(
     classes = labels[known].astype(str)
     numbers = features.select_dtypes(np.number)
     measured = numbers.drop(columns=[name for name in numbers if name in options.dates])
-    notes += [*more, *_duplicates(features, classes, grouped), *column_warnings(features, measured, classes)]
-    return Samples(
-        features, classes, places, (*notes, *code_notes(measured)),
-        gaps=tuple(numbers.columns[numbers.isna().any()]),
-        texts=tuple(name for name in features if name not in numbers),
-        dates=tuple(name for name in features if name in options.dates),
-        detection_limits=tuple(name for name in features if name in options.detection_limits),
-    )  # fmt: skip
+    notes += [*more, *_leaks(features, classes)]
+    preprocessor = TablePreprocessor(
+        categorical=[name for name in features if name not in numbers],
+        dates=[name for name in features if name in options.dates],
+        detection_limits=[name for name in features if name in options.detection_limits],
+        gaps=list(numbers.columns[numbers.isna().any()]),
+    )
+    return Samples(features, classes, places, (*notes, *code_notes(measured)), preprocessor)
 
 
-def _duplicates(features: pd.DataFrame, classes: np.ndarray, grouped: bool) -> list[str]:
-    """A note on equal rows with the same class, where these are many."""
-    repeated = int(features.assign(**{"": classes}).duplicated().sum())  # no column of a table has this name
-    if grouped or repeated < max(1, len(features) // 100):
-        return []
-    word = "1 row is a duplicate" if repeated == 1 else f"{repeated} rows are duplicates"
-    return [
-        f"{word} of another row, so some test rows may also be training rows. Keep such rows together with --group, or "
-        "remove them if they are the same case."
-    ]
+def _leaks(features: pd.DataFrame, classes: np.ndarray) -> list[str]:
+    """A note on columns of which each class has one value of its own."""
+    codes, names = pd.factorize(classes)[0], []
+    for name in features:
+        values = pd.factorize(features[name], use_na_sentinel=False)[0]
+        if values.max() == codes.max() and len(set(zip(values, codes))) == codes.max() + 1:
+            names.append(name)
+    advice = "if it is known only after the class, leave it out with --drop"
+    return [f"Each class has its own value of {listed(names)}: {advice}."] if names else []
 
 
 def _counted(count: int, word: str) -> str:
@@ -233,17 +222,31 @@ def _features(
 
 def _values(column: pd.Series, options: TableOptions, source: str) -> np.ndarray:
     """The values of a feature; TableError where they cannot be used."""
+    values = read_cells(column, _kind(column, options, source), set(), source, column.index.tolist().__getitem__)
+    if values.dtype == object:
+        return values
+    large = np.abs(values) > LARGEST
+    if large.any():
+        row = int(large.argmax())
+        raise TableError(
+            f"The column {column.name!r} of {source} holds {values[row]:g} in row {column.index[row]}, which is "
+            "too large to compute with; correct it or leave the cell empty."
+        )
+    return values
+
+
+def _kind(column: pd.Series, options: TableOptions, source: str) -> Kind:
+    """The kind of a column; TableError where it is not clear."""
     if column.name in options.dates:
-        return as_days(column, source)
+        return "date"
     if column.name in options.categorical:
-        return as_categories(column, set())
+        return "category"
     _check_not_dates(column, source)
-    limited = column.name in options.detection_limits
-    if kind_of(column) != "text" or limited:
-        return _numbers(column, source, limited)
+    if kind_of(column) != "text" or column.name in options.detection_limits:
+        return "number"
     _check_not_numbers(column, source)
     _check_texts(column, source)
-    return as_categories(column, set())
+    return "category"
 
 
 def _useless(column: pd.Series, places: np.ndarray) -> str | None:
@@ -259,23 +262,6 @@ def _useless(column: pd.Series, places: np.ndarray) -> str | None:
     return None
 
 
-def _numbers(column: pd.Series, source: str, limited: bool) -> np.ndarray:
-    if kind_of(column) == "other":
-        raise TableError(
-            f"The column {column.name!r} of {source} holds values of type {column.dtype}, neither numbers nor strings; "
-            f"leave it out with --drop {column.name!r}, or convert it to numbers."
-        )
-    values = as_numbers(column, source, column.index.tolist().__getitem__, limited=limited)
-    large = np.abs(values) > LARGEST
-    if large.any():
-        row = int(large.argmax())
-        raise TableError(
-            f"The column {column.name!r} of {source} holds {values[row]:g} in row {column.index[row]}, which is "
-            "too large to compute with; correct it or leave the cell empty."
-        )
-    return values
-
-
 # -- problems of single columns ----------------------------------------------------------------------------------------
 
 
@@ -284,7 +270,8 @@ def _check_not_dates(column: pd.Series, source: str) -> None:
         first = column.dropna().iloc[0]
         raise TableError(
             f"The column {column.name!r} of {source} holds dates, such as {str(first)!r}; leave it out with --drop "
-            f"{column.name!r}, use it as a number of days with --date {column.name!r}, or split by it with --time."
+            f"{column.name!r}, use it as a number of days with --date {column.name!r}, or split by it with --time "
+            f"{column.name!r}."
         )
 
 
@@ -292,15 +279,16 @@ def _check_not_numbers(column: pd.Series, source: str) -> None:
     """Raise TableError for strings of which most are numbers: the others are typing errors, marks or limits."""
     known = column.dropna()
     values = known.astype(str).to_numpy()
-    others = np.array([not is_number(value) for value in values])
-    if not others.any() or 2 * others.sum() >= len(values):
+    others = np.array([not looks_like_number(value) for value in values])
+    limits = all(value.startswith("<") and looks_like_number(value[1:]) for value in values[others])
+    if not others.any() or (2 * others.sum() >= len(values) and not limits):
         return
     cells = [(values[k], f"row {known.index[k]}") for k in np.flatnonzero(others)[:MAX_CELLS]]
     shown = ", ".join(f"{value!r} in {row}" for value, row in cells)
     more = f" and {others.sum() - MAX_CELLS} more" if others.sum() > MAX_CELLS else ""
     what = f"The column {column.name!r} of {source} holds numbers, but {others.sum()} of {len(values)} values are"
     categories = f"or use all values as categories with --categorical {column.name!r}."
-    if all(value.startswith("<") and is_number(value[1:]) for value in values[others]):
+    if limits:
         raise TableError(
             f"{what} below a detection limit: {shown}{more}; use half of the limit for each with --detection-limit "
             f"{column.name!r}, {categories}"
@@ -314,7 +302,7 @@ def _check_texts(column: pd.Series, source: str) -> None:
     known = as_text(column.dropna()).tolist()
     values, name = sorted(set(known)), column.name
     what, leave = f"The column {name!r} of {source}", f"leave it out with --drop {name!r}"
-    if any("," in value for value in values) and all(_COMMA_NUMBER.fullmatch(value) for value in values):
+    if all(map(looks_like_number, values)):
         comma = next(value for value in values if "," in value)
         raise TableError(
             f"{what} holds numbers with a comma, such as {comma!r}, which may be decimal commas or separators of "
@@ -331,43 +319,6 @@ def _check_texts(column: pd.Series, source: str) -> None:
             f"{what} holds {rows}, so it names rows rather than categories; {leave}, or use it with --categorical "
             f"{name!r}."
         )
-
-
-# -- columns that perhaps should not be features -----------------------------------------------------------------------
-
-
-def column_warnings(features: pd.DataFrame, numbers: pd.DataFrame, labels: np.ndarray) -> list[str]:
-    """Warnings about columns that may identify rows or classes.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"patient": np.arange(1000.0, 1020.0), "code": np.arange(20) % 2 + 7.0})
-    >>> for warning in column_warnings(table, table, np.array(["ill", "well"] * 10)):
-    ...     print(warning)
-    Every row has a different integer in 'patient': if it identifies the rows, leave it out with --drop.
-    Each class has its own value of 'code': if it is known only after the class, leave it out with --drop.
-    """
-    codes, classes = pd.factorize(labels)
-    identifiers = [name for name in numbers if _is_identifier(numbers[name].to_numpy())]
-    equivalents = [name for name in features if _determines_class(features[name], codes, len(classes))]
-    suspects = (
-        ("Every row has a different integer in", identifiers, "if it identifies the rows"),
-        ("Each class has its own value of", equivalents, "if it is known only after the class"),
-    )
-    return [f"{what} {listed(names)}: {when}, leave it out with --drop." for what, names, when in suspects if names]
-
-
-def _is_identifier(values: np.ndarray) -> bool:
-    whole = np.isfinite(values).all() and (values == np.round(values)).all()
-    return bool(len(values) >= MANY_ROWS and whole and len(np.unique(values)) == len(values))
-
-
-def _determines_class(column: pd.Series, codes: np.ndarray, n_classes: int) -> bool:
-    """Whether each class has one value of its own."""
-    if column.iloc[:HEAD_ROWS].nunique() > n_classes:
-        return False
-    values, different = pd.factorize(column, use_na_sentinel=False)
-    return len(different) == n_classes == len(np.unique(values * n_classes + codes))
 
 
 # -- codes for missing values ------------------------------------------------------------------------------------------

@@ -8,34 +8,38 @@ tested against the one with the best mean; Holm's procedure controls the family-
 
 from __future__ import annotations
 
-import time as clock
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import cross_validate
 
 from lvq.estimators.find_model import find_model
 from lvq.estimators.registry import ESTIMATORS, short_name
 from lvq.tables.header import TableError
-from lvq.typing import Fold, Labels
+from lvq.typing import Argument, Fold, Labels
 from lvq.workflow.columns import TableOptions
 from lvq.workflow.design import Design, inner_folds
 from lvq.workflow.pipeline import make_model, make_pipeline_for
 from lvq.workflow.study import Tables, make_study
 
 Floats = NDArray[np.float64]
-Progress = Callable[[str, int, int], None]
+Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
 
 #: Models that are compared by default: every estimator but the search.
 COMPARED = tuple(short_name(name) for name in ESTIMATORS if name != "LVQClassifierCV")
 MAX_SVM_ROWS = 10_000  # its time grows with the square of the rows
 LEVEL = 0.05
 FEW_SPLITS = 10  # with fewer the test finds large differences only
+
+
+def quiet(what: str, done: int, total: int) -> None:
+    """Show no progress."""
 
 
 def corrected_t_test(differences: ArrayLike, n_train: int, n_test: int) -> float:
@@ -78,63 +82,37 @@ def holm(p_values: ArrayLike) -> Floats:
 
 
 @dataclass(frozen=True)
-class RankedModel:
-    """One model in the ranking of a comparison.
-
-    Attributes
-    ----------
-    name : str
-        Name of the model.
-    accuracy, standard_deviation : float
-        Mean and standard deviation of the accuracy over all splits.
-    n_prototypes : float
-        Mean number of prototypes; NaN for a model without prototypes.
-    seconds : float
-        Median time of a fit over the splits, so the compilation in the first fit of a kind does not count.
-    p_value : float
-        p-value of the test against the model with the best mean, adjusted by Holm; 1 for that model itself.
-    """
-
-    name: str
-    accuracy: float
-    standard_deviation: float
-    n_prototypes: float
-    seconds: float
-    p_value: float
-
-
-@dataclass(frozen=True)
 class Comparison:
     """Result of `compare`.
 
     Attributes
     ----------
-    ranking : tuple of RankedModel
-        By decreasing mean accuracy, then by number of prototypes; GLVQ with two prototypes per class is named
-        "glvq, 2".
+    ranking : DataFrame
+        A row for each model, by decreasing mean accuracy, then by number of prototypes. The columns are:
+
+        - name: GLVQ with two prototypes per class is "glvq, 2";
+        - accuracy, standard_deviation: mean and standard deviation of the accuracy over all splits;
+        - n_prototypes: mean number of prototypes; NaN for a model without prototypes;
+        - seconds: median time of a fit over the splits, so the compilation in the first fit of a kind does not count;
+        - p_value: of the test against the model with the best mean, adjusted by Holm; 1 for that model itself.
     scores : dict from str to ndarray of shape (n_splits,)
         Accuracies of each model, on the same splits.
     failures : dict from str to str
         Error messages of models that could not be fitted.
-    largest_class : float
-        Fraction of the rows in the most frequent class: the accuracy of always predicting it.
-    n_samples, n_classes, n_features, n_splits : int
-        Size of the table, and number of splits.
-    notes : list of str
+    X, y : DataFrame, ndarray
+        The features and the classes.
+    notes : tuple of str
         Notes on rows and columns that were left out, and warnings.
     design : str
         How the rows were split.
     """
 
-    ranking: tuple[RankedModel, ...]
+    ranking: pd.DataFrame
     scores: dict[str, Floats]
     failures: dict[str, str]
-    largest_class: float
-    n_samples: int
-    n_classes: int
-    n_features: int
-    n_splits: int
-    notes: list[str]
+    X: pd.DataFrame
+    y: Labels
+    notes: tuple[str, ...]
     design: str
 
     @property
@@ -143,25 +121,23 @@ class Comparison:
 
         Examples
         --------
-        >>> ranked = RankedModel("a", 0.9, 0.01, 2, 0.1, 1.0), RankedModel("b", 0.7, 0.01, 2, 0.1, 0.001)
-        >>> Comparison(ranked, {}, {}, 0.5, 9, 2, 1, 15, [], "").verdict[:22]
+        >>> ranking = pd.DataFrame({"name": ["a", "b"], "p_value": [1.0, 0.001]})
+        >>> Comparison(ranking, {"a": np.zeros(15)}, {}, pd.DataFrame(), np.zeros(0), (), "").verdict[:22]
         'Worse than the best: b'
         """
-        worse = [row.name for row in self.ranking[1:] if row.p_value < LEVEL]
+        if self.ranking.empty:
+            return "No model could be fitted."
+        worse = self.ranking["name"][self.ranking["p_value"] < LEVEL].tolist()
         test = f"corrected resampled t-test, adjusted by Holm, at {LEVEL:g}"
         found = f"Worse than the best: {', '.join(worse)} ({test})."
         if len(worse) == len(self.ranking) - 1:
             return found
-        if self.n_splits < FEW_SPLITS:
-            few = f"{self.n_splits} splits are too few to tell the other models from the best"
+        n_splits = len(next(iter(self.scores.values())))
+        if n_splits < FEW_SPLITS:
+            few = f"{n_splits} splits are too few to tell the other models from the best"
             advice = f"use {FEW_SPLITS} or more, by --folds or, without --time, by --repeats"
             return f"{f'{found} ' if worse else ''}{few}: {advice}."
         return found if worse else f"No model is shown to be worse than the best ({test})."
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The ranking as a table."""
-        return pd.DataFrame([asdict(row) for row in self.ranking])
 
 
 def compare(
@@ -177,7 +153,7 @@ def compare(
     others: bool = True,
     options: TableOptions | None = None,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress = quiet,
 ) -> Comparison:
     """Compare models on a table by repeated stratified cross-validation, all on the same splits.
 
@@ -207,7 +183,7 @@ def compare(
     seed : int, default=0
         Seed of all random numbers.
     progress : callable, optional
-        Called with (model, number of fits done, number of fits) before each fit and at the end.
+        Called with (model, number of models done, number of models) before each model and at the end.
 
     Returns
     -------
@@ -219,8 +195,8 @@ def compare(
     >>> from sklearn.datasets import load_iris
     >>> frame = load_iris(as_frame=True).frame
     >>> found = compare(frame, "target", models=["glvq"], prototypes=[1, 3], folds=3, repeats=1, others=False)
-    >>> sorted((model.name, model.n_prototypes) for model in found.ranking)
-    [('glvq, 1', 3.0), ('glvq, 3', 9.0)]
+    >>> found.ranking.set_index("name")["n_prototypes"].sort_index().to_dict()
+    {'glvq, 1': 3.0, 'glvq, 3': 9.0}
     """
     repeats = (3 if time is None else 1) if repeats is None else repeats
     if folds < 2 or repeats < 1:
@@ -237,12 +213,7 @@ def compare(
     splits, design = _splits(samples.y, study.design, folds, repeats, seed)
     pipelines = {name: make_pipeline_for(samples, model) for name, model in named.items()}
     ranking, scores, failures = compare_models(pipelines, samples.X, samples.y, splits, progress)
-    counts = np.unique(samples.y, return_counts=True)[1]
-    return Comparison(
-        ranking, scores, failures, largest_class=float(counts.max() / counts.sum()), n_samples=len(samples.y),
-        n_classes=len(counts), n_features=samples.X.shape[1], n_splits=len(splits), notes=list(samples.notes),
-        design=design,
-    )  # fmt: skip
+    return Comparison(ranking, scores, failures, samples.X, samples.y, samples.notes, design)
 
 
 def _named_models(names: Sequence[str], prototypes: Sequence[int], seed: int) -> dict[str, BaseEstimator]:
@@ -286,55 +257,50 @@ def compare_models(
     X: pd.DataFrame,
     y: Labels,
     splits: Sequence[Fold],
-    progress: Progress | None = None,
-) -> tuple[tuple[RankedModel, ...], dict[str, Floats], dict[str, str]]:
+    progress: Progress,
+) -> tuple[pd.DataFrame, dict[str, Floats], dict[str, str]]:
     """Ranking, scores and failures of models on two splits or more, see `Comparison`."""
     scores: dict[str, Floats] = {}
     failures: dict[str, str] = {}
-    counts: dict[str, tuple[float, float]] = {}
-    total = len(models) * len(splits)
-    for position, (name, model) in enumerate(models.items()):
-        results = []
+    rows = []
+    for done, (name, model) in enumerate(models.items()):
+        progress(name, done, len(models))
         try:
-            for done, split in enumerate(splits):
-                if progress is not None:
-                    progress(name, position * len(splits) + done, total)
-                results.append(one_split(model, X, y, *split))
+            found = split_scores(model, X, y, splits, return_estimator=True)
         except ValueError as error:  # incompatible parameters, or too few samples for the prototypes
             failures[name] = str(error)
             continue
-        accuracies, prototypes, seconds = np.array(results).T
-        scores[name], counts[name] = accuracies, (float(prototypes.mean()), float(np.median(seconds)))
-    if progress is not None:
-        progress("", total, total)
-    n_train, n_test = (max(1, int(np.mean([len(rows) for rows in parts]))) for parts in zip(*splits))
-    return _ranking(scores, counts, n_train, n_test), scores, failures
+        scores[name] = found["test_score"]
+        models_found = [find_model(fitted) for fitted in found["estimator"]]
+        prototypes = [np.nan if each is None else len(each.model.prototypes) for each in models_found]
+        rows.append(
+            {
+                "name": name,
+                "accuracy": scores[name].mean(),
+                "standard_deviation": scores[name].std(ddof=1),
+                "n_prototypes": np.mean(prototypes),
+                "seconds": np.median(found["fit_time"]),
+            }
+        )
+    progress("", len(models), len(models))
+    return _ranking(pd.DataFrame(rows), scores, splits), scores, failures
 
 
-def one_split(
-    model: BaseEstimator, X: pd.DataFrame, y: Labels, train: NDArray[np.intp], test: NDArray[np.intp]
-) -> tuple[float, float, float]:
-    """Accuracy, number of prototypes (NaN for none) and time of the fit in seconds."""
-    fresh = clone(model)
-    start = clock.perf_counter()
-    with warnings.catch_warnings():  # a model that has not converged is compared too
+def split_scores(
+    model: BaseEstimator, X: pd.DataFrame, y: Labels, splits: Sequence[Fold], **options: bool
+) -> dict[str, Argument]:
+    """What `cross_validate` of scikit-learn gives for some splits; a model that has not converged counts too."""
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="Found unknown categories")
-        fresh.fit(X.iloc[train], y[train])
-        seconds = clock.perf_counter() - start
-        correct = np.asarray(fresh.predict(X.iloc[test])) == y[test]
-    found = find_model(fresh)
-    return float(correct.mean()), float("nan") if found is None else len(found.model.prototypes), seconds
+        found: dict[str, Argument] = cross_validate(model, X, y, cv=splits, error_score="raise", **options)
+    return found
 
 
-def _ranking(
-    scores: Mapping[str, Floats], counts: Mapping[str, tuple[float, float]], n_train: int, n_test: int
-) -> tuple[RankedModel, ...]:
-    order = sorted(scores, key=lambda name: (-scores[name].mean(), np.nan_to_num(counts[name][0], nan=np.inf)))
-    if not order:
-        return ()
-    tests = [corrected_t_test(scores[order[0]] - scores[name], n_train, n_test) for name in order[1:]]
-    return tuple(
-        RankedModel(name, float(scores[name].mean()), float(scores[name].std(ddof=1)), *counts[name], float(p_value))
-        for name, p_value in zip(order, [1.0, *holm(tests)])
-    )
+def _ranking(models: pd.DataFrame, scores: Mapping[str, Floats], splits: Sequence[Fold]) -> pd.DataFrame:
+    if models.empty:
+        return models
+    ranked = models.sort_values(["accuracy", "n_prototypes"], ascending=[False, True], ignore_index=True)
+    n_train, n_test = (max(1, int(np.mean([len(rows) for rows in parts]))) for parts in zip(*splits))
+    best, *others = (scores[name] for name in ranked["name"])
+    return ranked.assign(p_value=[1.0, *holm([corrected_t_test(best - each, n_train, n_test) for each in others])])

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from lvq._files import check_folder, write_folder_atomically
 from lvq.workflow.columns import TableOptions
-from lvq.workflow.fitting import Progress, Run, fit, quiet
+from lvq.workflow.comparing import Progress, quiet
+from lvq.workflow.fitting import Run, fit
 from lvq.workflow.predicting import PredictResult, predict
 from lvq.workflow.runs import FILES
 

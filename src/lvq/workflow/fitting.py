@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,13 +22,12 @@ from lvq.reports import Context, Folds, Report
 from lvq.tables.header import TableError, listed
 from lvq.typing import ClassWeight, Fold
 from lvq.workflow.columns import TableOptions
-from lvq.workflow.comparing import one_split
+from lvq.workflow.comparing import Progress, quiet, split_scores
 from lvq.workflow.design import Design, inner_folds, latest_rows, split_rows, threshold_folds, time_strings
 from lvq.workflow.pipeline import ignores_missing, make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.runs import write_run
 from lvq.workflow.study import Study, TableLike, Tables, make_study
 
-Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
 N_RESAMPLES = 20  # refits for the intervals of importances
 MAX_INTERVAL_ROWS = 5000  # training rows up to which they are computed
 
@@ -68,10 +67,6 @@ class Run:
         folder : Path
         """
         return write_run(self.model, self.report, folder, force=force)
-
-
-def quiet(what: str, done: int, total: int) -> None:
-    """Show no progress."""
 
 
 def fit(
@@ -285,7 +280,8 @@ def _logistic_regression(
         weights = {index: class_weight.get(name, 1.0) for index, name in enumerate(classes.tolist())}
     model = LogisticRegression(max_iter=1000, class_weight=weights)
     other = make_pipeline_for(study.samples, model, fill=True)
-    return [one_split(other, X, codes, train, test)[0] for train, test, _ in folds]
+    accuracies: list[float] = split_scores(other, X, codes, [fold[:2] for fold in folds])["test_score"].tolist()
+    return accuracies
 
 
 def _importances(
@@ -313,9 +309,9 @@ def _protocol(study: Study, rows: Fold, folds: int, classifier: RejectClassifier
         _test_part(study, *rows),
         _folds_part(study.design, folds),
         "Numbers were standardised.",
-        "Strings were one-hot encoded." if samples.texts else "",
+        "Strings were one-hot encoded." if samples.preprocessor.categorical else "",
         f"Values that were named as missing: {listed(marks)}." if marks else "",
-        gaps if samples.gaps else "",
+        gaps if samples.preprocessor.gaps else "",
         _thresholds_part(study.design, classifier),
     ]
     return " ".join(part for part in parts if part)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from lvq import LVQClassifier, LVQClassifierCV
 from lvq.estimators.find_model import find_model
 from lvq.estimators.registry import MODELS, estimator_types, short_name
-from lvq.preprocessing import TablePreprocessor
 from lvq.rejection import RejectClassifier
 from lvq.rejection.calibration import PATH_FRACTION
 from lvq.rejection.guarantee import samples_needed
@@ -108,14 +107,10 @@ def make_pipeline_for(samples: Samples, model: BaseEstimator, *, fill: bool = Fa
     >>> from lvq import GLVQ
     >>> samples = Samples(pd.DataFrame({"size": [1.0, 2.0]}), np.array(["a", "b"]), np.arange(2))
     >>> make_pipeline_for(samples, GLVQ())
-    Pipeline(steps=[('tablepreprocessor', TablePreprocessor(gaps=())),
-                    ('glvq', GLVQ())])
+    Pipeline(steps=[('tablepreprocessor', TablePreprocessor()), ('glvq', GLVQ())])
     """
-    gaps = samples.gaps if fill or not ignores_missing(model) else ()
-    first = TablePreprocessor(
-        categorical=samples.texts, dates=samples.dates, detection_limits=samples.detection_limits, gaps=gaps
-    )
-    return make_pipeline(first, model)
+    first = clone(samples.preprocessor)
+    return make_pipeline(first if fill or not ignores_missing(model) else first.set_params(gaps=[]), model)
 
 
 def make_reject_classifier(

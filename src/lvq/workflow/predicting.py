@@ -147,9 +147,8 @@ def _predicted(
 ) -> Iterator[pd.DataFrame]:
     """Columns to keep and predictions, some rows at a time; the result counts them."""
     columns = predictor.columns
-    wanted, exact = list(dict.fromkeys([*columns.names, *keep])), {*keep, *columns.categories}
-    numbers = {name for name in columns.names if name not in exact}
-    for part in predictor.table.parts(wanted, numbers, exact, marks):
+    wanted = list(dict.fromkeys([*columns.names, *keep]))
+    for part in predictor.table.parts(wanted, columns.meaning(marks, keep), copied=keep):
         for start in range(0, len(part), PART_ROWS):
             rows = part.iloc[start : start + PART_ROWS].reset_index(drop=True)
             predictions = predictor(rows, result.rows)

@@ -21,13 +21,12 @@ from lvq.inspection.certify import certified_radius
 from lvq.inspection.columns import input_blocks
 from lvq.inspection.explain import contributions_between
 from lvq.inspection.steps import adapter
-from lvq.preprocessing.table import TablePreprocessor, as_categories
+from lvq.preprocessing.table import Kind, TablePreprocessor, read_cells
 from lvq.rejection import RejectClassifier
 from lvq.rejection.scores import Predictions, certainty_of
 from lvq.tables.header import MISSING_TEXT, TableError, check_columns, listed
 from lvq.tables.read import Table
-from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, kind_of
-from lvq.typing import Label
+from lvq.tables.values import Marks, Meaning, as_text
 from lvq.workflow.columns import LARGEST
 from lvq.workflow.pipeline import ignores_missing
 
@@ -45,15 +44,32 @@ _NOTES = {
 
 
 class ModelColumns(NamedTuple):
-    """Columns of a model in order, the known categories of some, those in which values may be missing, and limits.
+    """The columns of a model in order.
 
-    A model that ignores missing values takes them in every column of numbers.
+    Attributes
+    ----------
+    names : list of str
+        Their names.
+    categories : dict from str to set of str
+        The known categories of some.
+    gaps : set of str
+        Columns in which values may be missing; all columns of numbers where the model ignores missing values.
+    reader : TablePreprocessor
+        The first step of the model, or one that says nothing of its columns.
     """
 
     names: list[str]
     categories: dict[str, set[str]]
     gaps: set[str]
-    detection_limits: list[str]
+    reader: TablePreprocessor
+
+    def kind(self, name: str) -> Kind:
+        """The kind of a column."""
+        return "category" if name in self.categories else getattr(self.reader, "kinds_", {}).get(name, "number")
+
+    def meaning(self, marks: Marks, codes: Sequence[str] = ()) -> Meaning:
+        """How the columns are read, and others with codes."""
+        return Meaning({*self.categories, *codes}, self.reader.detection_limits, marks, self.reader.decimal)
 
 
 def expected_columns(model: BaseEstimator) -> ModelColumns:
@@ -64,8 +80,9 @@ def expected_columns(model: BaseEstimator) -> ModelColumns:
     >>> import pandas as pd
     >>> from lvq import GLVQ
     >>> table = pd.DataFrame({"size": [1.0, 2.0, 1.5, 2.5]})
-    >>> expected_columns(GLVQ().fit(table, ["a", "b", "a", "b"]))
-    ModelColumns(names=['size'], categories={}, gaps=set(), detection_limits=[])
+    >>> columns = expected_columns(GLVQ().fit(table, ["a", "b", "a", "b"]))
+    >>> columns.names, columns.kind("size")
+    (['size'], 'number')
     """
     names = getattr(model, "feature_names_in_", None)
     if names is None:
@@ -73,8 +90,10 @@ def expected_columns(model: BaseEstimator) -> ModelColumns:
             "The model was fitted to an array without column names, so the columns of a table cannot be matched; fit "
             "it to a DataFrame, or with `lvq fit`."
         )
-    columns = ModelColumns([str(name) for name in names], {}, set(), [])
     found = find_model(model)
+    first = found.steps[0] if found is not None and found.steps else None
+    reader = first if isinstance(first, TablePreprocessor) else TablePreprocessor()
+    columns = ModelColumns([str(name) for name in names], {}, set(), reader)
     for block in [] if found is None else input_blocks(found)[0]:
         chosen = [columns.names[place] for place in block.columns]
         known = adapter(block.steps[0]) if block.steps else None
@@ -83,8 +102,6 @@ def expected_columns(model: BaseEstimator) -> ModelColumns:
             columns.categories.update(zip(chosen, categories))
         elif known is not None and known.keeps == "values":
             columns.gaps.update(chosen)
-    if found is not None and found.steps and isinstance(found.steps[0], TablePreprocessor):
-        columns.detection_limits.extend(found.steps[0].detection_limits)
     if ignores_missing(model):
         columns.gaps.update(name for name in columns.names if name not in columns.categories)
     return columns
@@ -108,8 +125,9 @@ class RowPredictor:
 
     def check_columns(self, keep: Sequence[str] = (), target: str | None = None) -> list[str]:
         """Notes on the columns of the table; one error names all that are missing."""
-        table, names = str(self.table.path), [name for name in self.table.names if name]
-        check_columns(names, [*keep, *([] if target is None else [target]), *self.columns.names], table)
+        names = self.table.names
+        wanted = [*keep, *([] if target is None else [target]), *self.columns.names]
+        check_columns(names, wanted, str(self.table.path), self.table.notes)
         extra = [name for name in names if name not in {*self.columns.names, *keep, target}]
         taken = [name for name in keep if name in (*COLUMNS, *self.probability_columns)]
         if taken:
@@ -132,31 +150,23 @@ class RowPredictor:
         """The columns of the model, the reason for rejection of each row, and whether the model can predict it."""
         features: dict[str, np.ndarray] = {}
         reason, usable = np.full(len(rows), "", dtype=object), np.ones(len(rows), dtype=bool)
+        source = str(self.table.path)
         for name in self.columns.names:
+            known = self.columns.categories.get(name, set())
+            values = features[name] = read_cells(
+                rows[name], self.columns.kind(name), known, source, lambda place: self.table.row_number(start + place)
+            )
             if name in self.columns.categories:
-                known = self.columns.categories[name]
-                values = as_categories(rows[name], known)
                 unknown = np.array([value not in known for value in values])
                 missing = unknown & (values == MISSING_TEXT)
                 self._reject("unknown category", name, unknown & ~missing, reason, start)
             else:
-                values = self._numbers(rows[name], start)
                 missing = np.isnan(values) & (name not in self.columns.gaps)
                 large = np.abs(values) > LARGEST
                 usable &= ~missing & ~large
                 self._reject("value too large", name, large, reason, start)
             self._reject("missing value", name, missing, reason, start)
-            features[name] = values
         return pd.DataFrame(features, columns=self.columns.names, index=rows.index), reason, usable
-
-    def _numbers(self, column: pd.Series, start: int) -> np.ndarray:
-        def row_number(place: int) -> Label:
-            return self.table.row_number(start + place)
-
-        if kind_of(column) != "number" and holds_dates(column):
-            return as_days(column, str(self.table.path))
-        limited = column.name in self.columns.detection_limits
-        return as_numbers(column, str(self.table.path), row_number, limited=limited)
 
     def _reject(self, why: str, name: str, here: np.ndarray, reason: np.ndarray, start: int) -> None:
         if here.any():

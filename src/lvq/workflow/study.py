@@ -13,23 +13,13 @@ import pandas as pd
 
 from lvq.tables.header import TableError, check_columns, listed
 from lvq.tables.read import Table, open_table
-from lvq.tables.values import as_text, holds_dates, kind_of, marks_by_column
+from lvq.tables.values import Meaning, as_text, holds_dates, kind_of, marks_by_column
 from lvq.typing import Label
 from lvq.workflow.columns import MIN_CLASS_ROWS, Samples, TableOptions, prepare
 from lvq.workflow.design import Design, make_design
 
 TableLike: TypeAlias = "str | Path | pd.DataFrame"
 Tables: TypeAlias = "TableLike | Sequence[TableLike]"
-
-
-def named_columns(table: Table) -> tuple[list[str], list[str]]:
-    """The names of the columns, and notes on the file and on columns without a name, which are left out."""
-    notes = [
-        f"Left out column {place}: it has no name (a row index?)."
-        for place, name in enumerate(table.names, start=1)
-        if not name
-    ]
-    return [name for name in table.names if name], [*table.notes, *notes]
 
 
 @dataclass(frozen=True)
@@ -86,25 +76,23 @@ def make_study(
         raise TableError("At least one table is needed, got none.")
     parts = [open_table(each, options.reading) for each in [*given, *([] if test is None else [test])]]
     source = ", ".join(str(part.path) for part in parts[: len(given)])
-    names = named_columns(parts[0])[0]
+    names = parts[0].names
     named = (target, group, time, *options.categorical, *options.dates, *options.detection_limits)
-    check_columns(names, [name for name in named if name], source)
+    check_columns(names, [name for name in named if name], source, parts[0].notes)
     kept = chosen_columns(names, options, (target, group, time), source)
     for part in parts[1:]:
         check_columns(part.names, names, str(part.path))
     marks = marks_by_column(options.missing_marks, [name for name in kept if name != target], source)
     codes = {target, *options.categorical} | ({group} if group else set())
-    frames = [part.frame(codes, marks) for part in parts]
+    frames = [part.frame(Meaning(codes, options.detection_limits, marks)) for part in parts]
     whole, rows = joined(frames), _row_names(parts, [len(frame) for frame in frames])
-    samples = prepare(
-        whole[kept].set_axis(rows, axis=0), target, options, source=source, min_class_rows=min_class_rows,
-        grouped=group is not None,
-    )  # fmt: skip
+    named_rows = whole[kept].set_axis(rows, axis=0)
+    samples = prepare(named_rows, target, options, source=source, min_class_rows=min_class_rows)
     tested = None if test is None else np.arange(len(whole)) >= len(whole) - len(frames[-1])
     design = make_design(whole, samples.places, group, time, tested, source)
-    notes = [note for part in parts for note in named_columns(part)[1]]
+    notes = [note for part in parts for note in part.notes]
     for part in parts[1:]:
-        further = [name for name in part.names if name and name not in names]
+        further = [name for name in part.names if name not in names]
         if further:
             notes.append(
                 f"Left out columns of {part.path.name} that {parts[0].path.name} does not have: {listed(further)}."

@@ -20,7 +20,7 @@ from lvq.tables.values import as_text
 from lvq.typing import JSONValue
 from lvq.workflow.rows import RowPredictor
 from lvq.workflow.runs import load_metrics, load_model, write_run
-from lvq.workflow.study import TableLike, named_columns
+from lvq.workflow.study import TableLike
 
 
 @dataclass(frozen=True)
@@ -85,14 +85,19 @@ def validate(
     target, model = target or metrics["data"]["target"], load_model(run)
     given = open_table(table, reading)
     predictor, classes = RowPredictor(model, given), [str(label) for label in model.classes_]
-    notes = [*named_columns(given)[1], *predictor.check_columns(target=target)]
-    frame = given.frame({target, *predictor.columns.categories}, metrics["missing_marks"])
+    notes = [*given.notes, *predictor.check_columns(target=target)]
+    frame = given.frame(predictor.columns.meaning(metrics["missing_marks"], [target]))
     X, reason, usable = predictor.features(frame)
     labels = known_names(as_text(frame[target]), set(classes))
     labelled = np.array([label is not None for label in labels])
     unknown = sorted(set(labels[labelled].tolist()) - set(classes))
     if not labelled.all():
         notes.append(f"Left out {int((~labelled).sum())} rows without a value of {target!r}.")
+    if set(unknown) == set(labels[labelled].tolist()):
+        raise TableError(
+            f"The column {target!r} of {given.path} has none of the model's classes {listed(classes)}; name the column "
+            "of classes with --target (target=...)."
+        )
     if unknown:
         notes.append(f"The model was not fitted to the class {listed(unknown)}; rows of it count as wrong.")
     notes += predictor.notes()

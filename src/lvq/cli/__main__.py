@@ -1,6 +1,0 @@
-"""``python -m lvq.cli`` is the command ``lvq``."""
-
-from lvq.cli import main
-
-if __name__ == "__main__":
-    main()
