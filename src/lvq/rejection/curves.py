@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lvq.estimators.find_model import rejecting_layer
 from lvq.rejection.classifier import RejectClassifier
-from lvq.rejection.path import FloatArray, ThresholdPath, check_certainty, check_flags, check_fraction, check_lengths
+from lvq.rejection.path import FloatArray, ThresholdPath, check_certainty, check_flags, check_fraction
 from lvq.typing import MatrixLike
 
 
@@ -50,8 +50,8 @@ def accuracy_reject_curve(certainty: ArrayLike, correct: ArrayLike) -> AccuracyR
     >>> coverage, accuracy.round(2)
     (array([1.  , 0.75, 0.5 ]), array([0.5 , 0.67, 0.5 ]))
     """
-    values, flags = check_certainty(certainty), check_flags("correct", correct)
-    check_lengths(certainty=values, correct=flags)
+    values, flags = check_certainty(certainty), check_flags(correct)
+    check_consistent_length(values, flags)
     order = np.argsort(values)[::-1]
     descending = values[order]
     accepted = np.flatnonzero(np.append(descending[1:] != descending[:-1], True)) + 1  # the last of equal certainties
@@ -82,35 +82,30 @@ def path_curve(path: ThresholdPath) -> AccuracyRejectCurve:
     return AccuracyRejectCurve((accepted / path.n_samples)[::-1], accuracy[::-1])
 
 
-def area_under_curve(curve: AccuracyRejectCurve, *, min_coverage: float = 0.0) -> float:
-    """Mean accuracy over the coverages from `min_coverage` to the highest of the curve.
+def area_under_curve(curve: AccuracyRejectCurve) -> float:
+    """Mean accuracy over the coverages from 0 to the highest of the curve.
 
     1 is the best; a certainty without information gives the accuracy of the classifier. The integral is exact.
 
     Parameters
     ----------
     curve : AccuracyRejectCurve
-    min_coverage : float, default=0.0
-        Lower end of the range, where small coverages are of no interest.
+
+    Returns
+    -------
+    area : float
 
     Examples
     --------
     >>> area_under_curve(accuracy_reject_curve([0.5, 0.5], [True, False]))
     0.5
     """
-    highest = float(curve.coverage[0])
-    if check_fraction("min_coverage", min_coverage) >= highest:
-        raise ValueError(
-            f"min_coverage must be below the curve's highest coverage {highest:.6g}, got {min_coverage!r}."
-        )
-    coverage = np.append(curve.coverage, 0.0)[::-1]
-    mass = np.append(curve.coverage * curve.accuracy, 0.0)[::-1]
-    slope = np.diff(mass) / np.diff(coverage)
-    offset = mass[1:] - slope * coverage[1:]
-    offset[0] = 0.0  # the piece from the origin has no offset, and rounding must not lead to log(0)
-    left, right = np.maximum(coverage[:-1], min_coverage), np.maximum(coverage[1:], min_coverage)
-    logarithm = np.log(np.divide(right, left, out=np.ones_like(left), where=left > 0))
-    return float(np.sum(slope * (right - left) + offset * logarithm) / (highest - min_coverage))
+    correct = curve.coverage * curve.accuracy
+    right, left = curve.coverage[:-1], curve.coverage[1:]
+    slope = (correct[:-1] - correct[1:]) / (right - left)
+    offset = correct[:-1] - slope * right
+    pieces = slope * (right - left) + offset * np.log(right / left)
+    return float((pieces.sum() + correct[-1]) / curve.coverage[0])
 
 
 # -- scorers for GridSearchCV, cross_validate and the like -------------------------------------------------------------

@@ -32,6 +32,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
 from scipy.special import expit, logsumexp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -75,8 +76,8 @@ class Predictions:
     def _fitted(self) -> FoundModel:
         if self.found is None:
             raise ValueError(
-                "Distances and prototypes need a model of this library, or a Pipeline that ends in one, got "
-                f"{type(self.estimator).__name__}; use measure='probability' or 'margin', or your own function."
+                "Distances, as for measure='combined', need a model of this library, or a Pipeline that ends in one, "
+                f"got {type(self.estimator).__name__}; use measure='probability' or 'margin', or your own function."
             )
         check_is_fitted(self.found.estimator)
         return self.found
@@ -139,47 +140,39 @@ def _boundary(predictions: Predictions) -> FloatArray:
     require_complete(predictions.inputs, "measure='boundary'")
     W = model.prototypes.astype(np.float64)
     images = model.images(W - W.mean(axis=0))
-    winner, winner_distance = predictions.winner, predictions.nearest.winner_distance.astype(np.float64)
-    D = predictions.distances.astype(np.float64)
-    result = np.empty(len(D))
-    for own in np.unique(winner):
-        rows = np.flatnonzero(winner == own)
-        rivals = np.flatnonzero(model.labels != model.labels[own])
-        apart = np.linalg.norm(images[rivals] - images[own], axis=1)
-        gap = D[np.ix_(rows, rivals)] - winner_distance[rows, None]
-        distance = np.divide(gap, 2 * apart, out=np.zeros_like(gap), where=np.broadcast_to(apart > 0, gap.shape))
-        result[rows] = distance.min(axis=1, initial=LARGEST)
-    return result
+    apart = cdist(images, images)[predictions.winner]
+    gap = predictions.distances.astype(np.float64) - predictions.nearest.winner_distance[:, None]
+    distance = np.divide(gap, 2 * apart, out=np.zeros_like(gap), where=apart > 0)
+    rivals = model.labels != model.labels[predictions.winner][:, None]
+    return distance.min(axis=1, initial=LARGEST, where=rivals)
+
+
+def _scores(predictions: Predictions, measure: str, method: str) -> np.ndarray:
+    """What a method of the classifier gives; ValueError where it does not have it."""
+    if not hasattr(predictions.estimator, method):
+        raise ValueError(
+            f"measure={measure!r} needs a classifier with {method}, which {type(predictions.estimator).__name__} does "
+            "not have; use another measure, or a function of (estimator, X)."
+        )
+    return np.asarray(getattr(predictions.estimator, method)(predictions.X), dtype=np.float64)
 
 
 def _probability(predictions: Predictions) -> FloatArray:
-    estimator = predictions.estimator
     if predictions.found is not None:
         model = predictions.model
         table = model.posterior if model.decision.soft else model.probabilities
         return _of_predicted_class(predictions, table(predictions.distances))
-    if not hasattr(estimator, "predict_proba"):
-        raise ValueError(
-            f"measure='probability' needs a classifier with predict_proba, which {type(estimator).__name__} does not "
-            "have; use measure='margin' or a function."
-        )
-    return _of_predicted_class(predictions, np.asarray(estimator.predict_proba(predictions.X)))
+    return _of_predicted_class(predictions, _scores(predictions, "probability", "predict_proba"))
 
 
 def _margin(predictions: Predictions) -> FloatArray:
-    estimator = predictions.estimator
-    if not hasattr(estimator, "decision_function"):
-        raise ValueError(
-            f"measure='margin' needs a classifier with decision_function, which {type(estimator).__name__} does not "
-            "have; use measure='probability' or a function."
-        )
+    estimator, scores = predictions.estimator, _scores(predictions, "margin", "decision_function")
     if len(estimator.classes_) > 2 and getattr(last_step(estimator), "decision_function_shape", None) == "ovo":
         # three classes have three pairs, so the shape does not show it
         raise ValueError(
             "measure='margin' needs a score for each class, got scores for pairs of classes; set "
             "decision_function_shape='ovr'."
         )
-    scores = np.asarray(estimator.decision_function(predictions.X), dtype=np.float64)
     if len(estimator.classes_) == 1:
         return np.ones(len(scores))
     if scores.ndim == 1:  # two classes: one column, positive for the second
@@ -218,15 +211,19 @@ def auto_measure(predictions: Predictions) -> str:
 class NamedMeasure(NamedTuple):
     """A function of `Predictions`, and the reason for rejection that a low value means."""
 
-    certainty: Callable[[Predictions], FloatArray]
-    reason: str = "ambiguous"
+    certainty: Callable[[Predictions], ArrayLike]
+    low: str = "ambiguous"
+
+    def reason(self, predictions: Predictions) -> str:
+        """The same for all samples."""
+        return self.low
 
 
 MEASURES: dict[str, NamedMeasure] = {
     "relsim": NamedMeasure(_relsim),
     "boundary": NamedMeasure(_boundary),
     "radius": NamedMeasure(lambda made: np.minimum(certified_radius(made.estimator, made.X), LARGEST)),
-    "distance": NamedMeasure(lambda made: -np.sqrt(made.nearest.winner_distance), reason="outlier"),
+    "distance": NamedMeasure(lambda made: -np.sqrt(made.nearest.winner_distance), "outlier"),
     "probability": NamedMeasure(_probability),
     "margin": NamedMeasure(_margin),
 }
@@ -268,7 +265,6 @@ class NoneOfThese:
         It is the one with the largest area under the ROC curve of known samples against outliers, among those whose
         area for mistakes is nearly as large as without outliers.
         """
-        _refuse_without_distances(known)
         near = known.model.link.value(known.nearest.winner_distance).astype(np.float64)
         fraction = KNOWN_ON_SPHERE if _on_sphere(known) else KNOWN
         candidates = [cls(float(place)) for place in np.quantile(near, np.linspace(fraction, 0, PLACES))]
@@ -328,45 +324,36 @@ def _on_sphere(predictions: Predictions) -> bool:
     return bool(np.ptp(lengths) <= ONE_LENGTH * lengths.max())
 
 
-def _refuse_without_distances(predictions: Predictions) -> None:
-    """Raise a ValueError where "combined" has no meaning."""
-    if predictions.found is None:
-        raise ValueError(
-            "measure='combined' needs distances of a model of this library, or a Pipeline that ends in one, got "
-            f"{type(predictions.estimator).__name__}; use measure='probability' or 'margin', or your own function."
-        )
-
-
 def mean_measure(measures: Sequence[Measure]) -> Measure:
     """The measure of the predicting model, given those of the folds' models."""
     own = [each.distance for each in measures if isinstance(each, NoneOfThese)]
     return NoneOfThese(float(np.mean(own))) if own else measures[0]
 
 
+def _resolved(measure: Measure, predictions: Predictions) -> NamedMeasure | NoneOfThese:
+    """What computes a measure, given by a name or a function of estimator and samples; ValueError for others."""
+    if isinstance(measure, NoneOfThese):
+        return measure
+    if callable(measure):
+        return NamedMeasure(lambda made: measure(made.estimator, made.X), getattr(measure, "reason", "ambiguous"))
+    name = auto_measure(predictions) if measure == "auto" else measure
+    if name not in MEASURES:
+        names = ", ".join(map(repr, ("auto", *MEASURES)))
+        raise ValueError(
+            f"measure must be one of {names}, or a function of (estimator, X), got {measure!r}; 'combined' is for "
+            "RejectClassifier."
+        )
+    return MEASURES[name]
+
+
 def reason_of(predictions: Predictions, measure: Measure) -> str | np.ndarray:
     """The reason for rejection that a low value of a measure means, "ambiguous" or "outlier", for all or for each."""
-    if isinstance(measure, NoneOfThese):
-        return measure.reason(predictions)
-    return MEASURES[measure].reason if isinstance(measure, str) else getattr(measure, "reason", "ambiguous")
+    return _resolved(measure, predictions).reason(predictions)
 
 
 def certainty_of(predictions: Predictions, measure: Measure) -> FloatArray:
     """Certainty of predictions by a measure: a name, or a function of estimator and samples; else ValueError."""
-    if isinstance(measure, NoneOfThese):
-        given: ArrayLike = measure.certainty(predictions)
-    elif isinstance(measure, str):
-        measure = auto_measure(predictions) if measure == "auto" else measure
-        if measure not in MEASURES:
-            names = ", ".join(map(repr, ("auto", *MEASURES)))
-            raise ValueError(
-                f"measure must be one of {names}, or a function, got {measure!r}; 'combined' is for RejectClassifier."
-            )
-        given = MEASURES[measure].certainty(predictions)
-    elif callable(measure):
-        given = measure(predictions.estimator, predictions.X)
-    else:
-        raise ValueError(f"measure must be a name or a function of (estimator, X), got {measure!r}.")
-    values = np.asarray(given, dtype=np.float64)
+    values = np.asarray(_resolved(measure, predictions).certainty(predictions), dtype=np.float64)
     n_samples = len(predictions.predicted)
     if values.shape != (n_samples,):
         raise ValueError(f"a measure must give one number per sample, shape ({n_samples},), got shape {values.shape}.")
