@@ -1,4 +1,4 @@
-"""Graphs of pipelines and reject classifiers, on real data; and conversion by skl2onnx itself."""
+"""Graphs of pipelines and reject classifiers, on real data."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,6 @@ from sklearn import datasets as of_sklearn
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.ensemble import VotingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import SelectKBest
@@ -31,7 +30,7 @@ from sklearn.preprocessing import (
 from experiments import datasets as of_papers
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, RSLVQ, LVQClassifier, RejectClassifier
 from lvq.model.relevance import Matrix
-from lvq.onnx import register, to_onnx
+from lvq.onnx import to_onnx
 from lvq.preprocessing import NuisanceRemoval
 from lvq.rejection import CostClassifier, certainty
 
@@ -143,7 +142,7 @@ def test_measures_that_are_not_supported(data):
     X, y = data
     for measure in (lambda estimator, X: X[:, 0], "radius"):
         model = RejectClassifier(GLVQ(random_state=0), measure=measure).fit(X, y)
-        with pytest.raises(ValueError, match=r"to_onnx supports the measures 'auto', .*, not"):
+        with pytest.raises(ValueError, match=r"to_onnx supports the measures 'relsim', .*, not"):
             to_onnx(model)
 
 
@@ -346,41 +345,6 @@ def test_versions_and_names(data):
     }
     assert shapes == {"label": [None], "probabilities": [None, 3], "certainty": [None], "accepted": [None]}
     assert [axis.dim_value or None for axis in graph.graph.input[0].type.tensor_type.shape.dim] == [None, 4]
-
-
-# -- by skl2onnx itself ------------------------------------------------------------------------------------------------
-
-
-def test_skl2onnx_converts(run, data):
-    import skl2onnx
-
-    X, y = data[0].astype(np.float32), data[1]
-    register()
-    for model in (
-        GLVQ(random_state=0),
-        make_pipeline(StandardScaler(), LVQClassifier(random_state=0, max_iter=3)),
-        make_pipeline(StandardScaler(), RejectClassifier(GLVQ(random_state=0))),
-        RejectClassifier(make_pipeline(StandardScaler(), GLVQ(random_state=0))),
-    ):
-        model.fit(X, y)
-        graph = skl2onnx.to_onnx(model, X[:1], target_opset=18)
-        found = run(graph, X)
-        assert list(found) == ["label", "probabilities", "certainty", "accepted"]
-        assert_array_equal(found["label"], model.predict(X))
-
-
-@pytest.mark.parametrize("voting", ["hard", "soft"])
-def test_a_vote_is_left_to_skl2onnx(voting, run, data):
-    """It has no prototypes of its own; skl2onnx asks the registered converter for each member."""
-    import skl2onnx
-
-    members = [("one", GLVQ(random_state=0)), ("other", LVQClassifier(random_state=0, max_iter=3))]
-    vote = VotingClassifier(members, voting=voting, flatten_transform=False).fit(*data)
-    with pytest.raises(ValueError, match=r"to_onnx needs a model of this library.* got VotingClassifier"):
-        to_onnx(vote)
-    register()
-    graph = skl2onnx.to_onnx(vote, data[0][:1], target_opset=18, options={id(vote): {"zipmap": False}})
-    assert_array_equal(next(iter(run(graph, data[0]).values())), vote.predict(data[0]))
 
 
 # -- messages ----------------------------------------------------------------------------------------------------------

@@ -10,10 +10,12 @@ from sklearn.compose import ColumnTransformer
 from lvq.estimators.find_model import FoundModel
 from lvq.inspection.columns import input_blocks
 from lvq.inspection.steps import Step, adapter
-from lvq.onnx.converters import OUTPUTS
 
 if TYPE_CHECKING:
     from onnx import GraphProto
+
+
+OUTPUTS = ("label", "probabilities", "certainty", "accepted")
 
 
 class Inputs(NamedTuple):

@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lvq.model.metrics import LocalMetric
 from lvq.onnx.predictions import Predictions
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.scores import Measure, NoneOfThese
@@ -31,8 +30,6 @@ def _relative(predictions: Predictions, far: str) -> str:
 def _boundary(predictions: Predictions) -> str:
     """(D_j - D+)/(2 |p_j - p+|), the smallest over the prototypes j of other classes."""
     graph, model = predictions.graph, predictions.model
-    if isinstance(model.metric, LocalMetric):
-        raise ValueError(f"measure='boundary' needs one metric for all prototypes, got {model!r}; use 'relsim'.")
     W, root = model.prototypes.astype(np.float64), model.matrix_of(0)
     P = (W - W.mean(axis=0)) * root if root.ndim == 1 else (W - W.mean(axis=0)) @ root.T
     apart = np.linalg.norm(P[:, None] - P[None], axis=2)
@@ -69,12 +66,6 @@ def _margin(predictions: Predictions) -> str:
     return graph.node("Sub", graph.take(scores, predictions.predicted), graph.reduce("ReduceMax", others))
 
 
-def _automatic(predictions: Predictions) -> str:
-    if predictions.costs is not None:
-        return _margin(predictions)
-    return _relsim(predictions) if predictions.model.decision.xi is None else _probability(predictions)
-
-
 def _with_none(predictions: Predictions, distance: float) -> str:
     """As `NoneOfThese`: the probability p becomes p/(1 + exp(-xi b)/Z), where Z is the sum of exp(-xi d)."""
     graph, rule = predictions.graph, predictions.model.decision
@@ -98,7 +89,6 @@ def _with_none(predictions: Predictions, distance: float) -> str:
 
 
 MEASURES: dict[str, Callable[[Predictions], str]] = {
-    "auto": _automatic,
     "relsim": _relsim,
     "boundary": _boundary,
     "distance": _distance,
@@ -124,11 +114,8 @@ def certainty(predictions: Predictions, measure: Measure) -> str:
 
 def accepted(predictions: Predictions, model: RejectClassifier, values: str) -> str:
     """Which predictions a RejectClassifier accepts, given their certainty, (N,)."""
-    graph, by_class = predictions.graph, model.cells_ == "class"
-    cells = predictions.model.classes if by_class else np.arange(len(predictions.labels))
-    cell = predictions.predicted if by_class else predictions.winner
-
-    limits = model.threshold_of(cells)
+    graph = predictions.graph
+    limits = model.threshold_of(np.arange(len(predictions.labels)))
     stored = graph.constant(np.where(limits == np.inf, np.nan, limits))  # nothing reaches NaN: all is rejected
-    reached = graph.node("GreaterOrEqual", values, graph.node("Gather", stored, cell, axis=0))
+    reached = graph.node("GreaterOrEqual", values, graph.node("Gather", stored, predictions.winner, axis=0))
     return graph.node("And", reached, predictions.valid)
