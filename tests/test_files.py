@@ -159,7 +159,7 @@ def write_new(folder, error=None):
 def test_a_new_folder_appears_complete_or_not_at_all(tmp_path, error, message):
     with pytest.raises(type(error), match=message):
         write_new(tmp_path / "deep" / "run", error)
-    assert names(tmp_path) == []
+    assert names(tmp_path / "deep") == []
     write_new(tmp_path / "deep" / "run")
     assert names(tmp_path / "deep") == ["run"]
     assert names(tmp_path / "deep" / "run") == ["one", "three", "two"]

@@ -6,7 +6,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -78,7 +78,6 @@ def write_folder_atomically(folder: str | os.PathLike[str]) -> Iterator[Path]:
     ['run', 'note.txt']
     """
     folder = Path(folder).absolute()
-    created = [parent for parent in folder.parents if not parent.exists()]
     folder.parent.mkdir(parents=True, exist_ok=True)
     # inside an existing folder, as the one around it may not be writable
     parent = folder if folder.is_dir() else folder.parent
@@ -93,9 +92,6 @@ def write_folder_atomically(folder: str | os.PathLike[str]) -> Iterator[Path]:
             temporary.rename(folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-        for parent in created:  # the innermost first; those that hold the folder stay
-            with suppress(OSError):
-                parent.rmdir()
 
 
 def _replace_files(temporary: Path, folder: Path) -> None:

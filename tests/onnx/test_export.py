@@ -96,11 +96,11 @@ def test_real_data(name, chain, run):
 
 REJECTING = [
     RejectClassifier(GLVQ(n_prototypes=2)),
-    RejectClassifier(GMLVQ(relevance=Matrix(rank=2)), measure="boundary"),
+    RejectClassifier(GMLVQ(relevance=Matrix(rank=2)), measure="relsim"),
     RejectClassifier(LGMLVQ(), measure="distance"),
     RejectClassifier(RSLVQ(n_prototypes=2), measure="probability"),
     RejectClassifier(RSLVQ(decision="posterior"), measure="probability", thresholds="optimal"),
-    RejectClassifier(LOGM(), measure="margin", thresholds="greedy", cost_ratio=0.1),
+    RejectClassifier(LOGM(), measure="probability", thresholds="greedy", cost_ratio=0.1),
     RejectClassifier(GLVQ(kernel="gaussian"), measure="combined"),
     RejectClassifier(RSLVQ(n_prototypes=2), measure="combined", thresholds="optimal"),
     RejectClassifier(LVQClassifier(cost="cross_entropy", n_prototypes=2), measure="combined"),
@@ -140,7 +140,7 @@ def test_rejecting(model, dtype, run, data):
 
 def test_measures_that_are_not_supported(data):
     X, y = data
-    for measure in (lambda estimator, X: X[:, 0], "radius"):
+    for measure in (lambda estimator, X: X[:, 0], "radius", "boundary", "margin"):
         model = RejectClassifier(GLVQ(random_state=0), measure=measure).fit(X, y)
         with pytest.raises(ValueError, match=r"to_onnx supports the measures 'relsim', .*, not"):
             to_onnx(model)

@@ -13,7 +13,6 @@ from lvq.model.relevance import Matrix
 from lvq.model.rows import largest_value
 from lvq.onnx import to_onnx
 from lvq.onnx.predictions import refuse_unknown_parts
-from lvq.onnx.rejection import MEASURES
 from lvq.rejection import certainty
 
 pytestmark = [
@@ -186,7 +185,7 @@ def test_measures(model, n_classes, run, data):
     X, y = data
     here = y != "cedar" if n_classes == 2 else np.ones(len(y), dtype=bool)
     quick(model).fit(X[here], y[here])
-    for measure in MEASURES:
+    for measure in ("relsim", "distance", "probability"):
         rejecting = RejectClassifier(model, cv="prefit", measure=measure).fit(X[here], y[here])
         found = run(to_onnx(rejecting), X)["certainty"]
         assert_allclose(found, certainty(model, X, measure), rtol=1e-9, atol=1e-9, err_msg=measure)
@@ -212,7 +211,7 @@ def assert_rejected(found, n_valid=3):
 
 
 @pytest.mark.parametrize(
-    ("measure", "dtype"), [("auto", "float64"), ("boundary", "float32"), ("margin", "float64"), ("distance", "float64")]
+    ("measure", "dtype"), [("auto", "float64"), ("relsim", "float32"), ("combined", "float64"), ("distance", "float64")]
 )
 def test_invalid_rows_are_not_accepted(measure, dtype, run, data):
     X, y = data

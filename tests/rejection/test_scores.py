@@ -192,7 +192,7 @@ def test_scores_of_another_shape_are_refused():
 def test_a_classifier_without_scores(data):
     X, y = data
     bare = type("Bare", (NearestCentroid,), {"decision_function": property(), "predict_proba": property()})
-    with pytest.raises(ValueError, match=r"measure='auto' needs .* and Bare has neither; give measure a function"):
+    with pytest.raises(ValueError, match=r"'probability' needs .* predict_proba, which Bare does not have"):
         certainty(bare().fit(X, y), X)
 
 
@@ -228,4 +228,4 @@ def test_winners_of_given_classes(data):
     for row, label in zip(rows, classes):
         own = np.flatnonzero(model.prototype_labels_ == label)
         expected.append(own[found.distances[row, own].argmin()])
-    assert found.winner_for(classes, rows).tolist() == expected
+    assert found.nearest_of(classes, rows).winner.tolist() == expected

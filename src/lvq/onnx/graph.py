@@ -108,3 +108,9 @@ class Graph:
     def is_class(self, index: str, count: int) -> str:
         """One row per sample, True in the column of its index."""
         return self.node("Equal", self.constant(np.arange(count)[None]), self.column(index))
+
+    def relative(self, near: str, far: str) -> str:
+        """(far - near)/(far + near), 0 where both are 0."""
+        total = self.node("Add", near, far)
+        safe = self.node("Where", self.node("Greater", total, self.number(0)), total, self.number(1))
+        return self.node("Div", self.node("Sub", far, near), safe)

@@ -54,10 +54,5 @@ def _check_model(estimator: BaseEstimator) -> None:
         return  # a search: the training state is that of the best estimator
     state = vars(estimator).get("_state")
     require(isinstance(state, TrainingState), f"{name} has no training state")
-    check_state(state, model)
-
-
-def check_state(state: TrainingState, model: PrototypeModel) -> None:
-    """Raise a ValueError where the sizes of a training state do not fit the model; compiled loops rely on them."""
-    problem = state_problem(state, model)
+    problem = state_problem(state, model)  # compiled loops rely on its sizes
     require(not problem, problem)

@@ -51,8 +51,6 @@ class Encoder:
         """The kind of an object, and the objects that it consists of."""
         if type(value) is list or type(value) is tuple:
             return [type(value).__name__, *value]
-        if type(value) is set:
-            return ["set", *sorted(value, key=repr)]
         if type(value) is dict:
             return ["dict", *chain.from_iterable(value.items())]
         if type(value) is slice:
@@ -158,7 +156,6 @@ class Decoder:
 BUILDERS: dict[str, Callable[..., object]] = {
     "list": lambda _, *items: list(items),
     "tuple": lambda _, *items: items,
-    "set": lambda _, *items: set(items),
     "slice": lambda _, *bounds: slice(*bounds),
     "scalar": lambda _, array: array[()],
     "dtype": lambda _, array: array.dtype,

@@ -11,6 +11,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -145,7 +146,7 @@ def cross_fitted(
         found, training = everyone.take(test), everyone.take(train)
         found = found._replace(certainty=on_scale(found.certainty, training.certainty, final.certainty))
         if predictions.found is not None:
-            found = found._replace(cell=predictions.winner_for(found.predicted, test))
+            found = found._replace(cell=predictions.nearest_of(found.predicted, test).winner)
         parts.append(found)
     return Scored(*(np.concatenate(columns) for columns in zip(*parts))), own
 
@@ -184,25 +185,18 @@ def _folds(cv: Folds, data: Data) -> Iterable[Fold] | Iterable[FittedFold]:
 # -- the thresholds ----------------------------------------------------------------------------------------------------
 
 
-class Thresholds(NamedTuple):
-    """The path, the operating point, and notes."""
-
-    path: ThresholdPath
-    point: OperatingPoint
-    notes: tuple[str, ...]
-
-
 def fit_thresholds(
     method: str,
     target: tuple[str, float],
     guarantees: Sequence[Guarantee],
     fitting: Scored,
     testing: Scored,
-) -> Thresholds:
-    """Path and operating point; `target` is not used where there are guarantees, and `testing` only there."""
+) -> tuple[ThresholdPath, OperatingPoint, tuple[str, ...]]:
+    """The path, the operating point and notes; `testing` is used where there are guarantees, else `target`."""
     step = step_of(fitting.certainty)
     samples = in_steps(fitting.certainty, step), fitting.correct, fitting.cell
-    path = local_thresholds(*samples, method=method).extend(*samples).lowered(step / 2)
+    path = local_thresholds(*samples, method=method).extend(*samples)
+    path = replace(path, thresholds=path.thresholds - step / 2)  # which changes no count, see `in_steps`
     name, value = target
     point: OperatingPoint
     notes: tuple[str, ...] = ()
@@ -213,7 +207,7 @@ def fit_thresholds(
     else:
         point = path.with_accuracy(value) if name == "min_accuracy" else path.cheapest(value)
     small = () if method == "global" else _small_cells(fitting.cell)
-    return Thresholds(path, point, small + notes)
+    return path, point, small + notes
 
 
 def _small_cells(cell: Labels) -> tuple[str, ...]:

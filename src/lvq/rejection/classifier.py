@@ -33,7 +33,6 @@ from lvq.rejection.around import AroundClassifier
 from lvq.rejection.calibration import (
     Data,
     Folds,
-    Thresholds,
     calibrated,
     cross_fitted,
     fit_thresholds,
@@ -49,7 +48,6 @@ from lvq.rejection.scores import (
     Predictions,
     SampleFunction,
     auto_measure,
-    cell_kind,
     cells_of,
     certainty_of,
     predicted_classes,
@@ -129,8 +127,6 @@ class RejectClassifier(AroundClassifier):
     measure_ : str, callable or NoneOfThese
         The measure of certainty that the thresholds belong to, with "auto" replaced by what it means here, and
         "combined" by a `NoneOfThese` with its distance.
-    cells_ : {"prototype", "class"}
-        What has a threshold of its own, unless one is used for all.
     point_ : OperatingPoint or CertifiedPoint
         The thresholds, and their counts on the calibration (or testing) samples.
     path_ : ThresholdPath
@@ -179,7 +175,6 @@ class RejectClassifier(AroundClassifier):
 
     measure_: Measure
     calibrated_classes_: Labels
-    cells_: str
     path_: ThresholdPath
     point_: OperatingPoint
     notes_: tuple[str, ...]
@@ -254,15 +249,11 @@ class RejectClassifier(AroundClassifier):
             self._validate_params()
             self._check_target()
             data = self._checked(X, y, sample_weight, groups, fit_params)
-            estimator, measure, found = self._calibrated(data, outliers, check_random_state(self.random_state))
-            fitted = {f"{name}_": value for name, value in found._asdict().items()}
-            fitted |= {
-                "estimator_": estimator,
-                "measure_": measure,
-                "calibrated_classes_": predicted_classes(estimator),
-            }
-            fitted["cells_"] = cell_kind(Predictions(estimator, None))
-            self.__dict__ = vars(self) | fitted  # one assignment, which cannot be interrupted half-way
+            self.estimator_, self.measure_, thresholds = self._calibrated(
+                data, outliers, check_random_state(self.random_state)
+            )
+            self.path_, self.point_, self.notes_ = thresholds
+            self.calibrated_classes_ = predicted_classes(self.estimator_)
             return self
 
     def _check_target(self) -> None:
@@ -308,7 +299,7 @@ class RejectClassifier(AroundClassifier):
 
     def _calibrated(
         self, data: Data, outliers: MatrixLike | None, rng: np.random.RandomState
-    ) -> tuple[BaseEstimator, Measure, Thresholds]:
+    ) -> tuple[BaseEstimator, Measure, tuple[ThresholdPath, OperatingPoint, tuple[str, ...]]]:
         """The predicting estimator, its measure of certainty, and its thresholds."""
         guarantees, nothing = list[Guarantee](), np.zeros(0, dtype=np.intp)
         if not self._is_prefit and not isinstance(self.cv, float):
@@ -527,22 +518,6 @@ class RejectClassifier(AroundClassifier):
         certainty : ndarray of shape (n_samples,)
         """
         return certainty_of(predictions, self.measure_)
-
-    def threshold_of(self, cell: ArrayLike) -> FloatArray:
-        """The threshold that applies to samples of given cells: a sample is accepted iff `certainty` is at least this.
-
-        Parameters
-        ----------
-        cell : array-like of shape (n_samples,)
-            Cells as `cell` returns them: indices of prototypes, or classes.
-
-        Returns
-        -------
-        threshold : ndarray of shape (n_samples,)
-            -inf where nothing is rejected, +inf where everything is.
-        """
-        check_is_fitted(self)
-        return self.point_.threshold_of(cell)
 
     def cell(self, X: MatrixLike) -> Labels:
         """The cell of each sample: the index of its winning prototype, or its predicted class.

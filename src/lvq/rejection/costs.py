@@ -124,8 +124,6 @@ class CostClassifier(AroundClassifier):
             raise ValueError(
                 f"The 'estimator' parameter of CostClassifier must have predict_proba, got {self.estimator!r}."
             )
-        if y is None:
-            raise ValueError("CostClassifier requires y to be passed, but the target y is None.")
         classes = np.unique(np.asarray(y))
         if len(classes) > 1:
             cost_matrix(self.costs, classes)  # an error before anything is computed

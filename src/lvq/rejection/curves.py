@@ -1,4 +1,4 @@
-"""Accuracy-reject curves: accuracy of the accepted samples by coverage; and scorers of classifiers that reject.
+"""Accuracy-reject curves: accuracy of the accepted samples by coverage; and a scorer of classifiers that reject.
 
 Rules:
 - a curve has a point for every attainable threshold (no grid), by falling coverage, always above 0;
@@ -18,7 +18,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lvq.estimators.find_model import rejecting_layer
-from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.path import FloatArray, ThresholdPath, check_certainty, check_flags, check_fraction
 from lvq.typing import MatrixLike
 
@@ -73,10 +72,6 @@ def path_curve(path: ThresholdPath) -> AccuracyRejectCurve:
     AccuracyRejectCurve(coverage=array([1. , 0.5]), accuracy=array([0.5, 1. ]))
     """
     some = path.accepted > 0
-    if not some.any():
-        raise ValueError(
-            "path must accept a sample at some point, got one that accepts none; check that its cells occur."
-        )
     accepted, code = np.unique(path.accepted[some], return_inverse=True)
     accuracy = np.bincount(code, weights=path.accuracy[some]) / np.bincount(code)
     return AccuracyRejectCurve((accepted / path.n_samples)[::-1], accuracy[::-1])
@@ -108,55 +103,11 @@ def area_under_curve(curve: AccuracyRejectCurve) -> float:
     return float((pieces.sum() + correct[-1]) / curve.coverage[0])
 
 
-# -- scorers for GridSearchCV, cross_validate and the like -------------------------------------------------------------
-# For model selection use `chow_scorer`: coverage alone is highest where nothing is rejected, and accepted accuracy
-# where nearly everything is.
-
-
-def _needed(estimator: BaseEstimator, X: MatrixLike) -> tuple[RejectClassifier, MatrixLike]:
-    classifier, inputs = rejecting_layer(estimator, X)
-    if classifier is None:
-        raise ValueError(f"this scorer needs a RejectClassifier, or a Pipeline that ends in one, got {estimator!r}.")
-    return classifier, inputs
-
-
-def coverage_scorer(estimator: BaseEstimator, X: MatrixLike, y: ArrayLike | None = None) -> float:
-    """Fraction of the samples that are accepted, to report beside other scores.
-
-    Parameters
-    ----------
-    estimator : RejectClassifier, or a Pipeline that ends in one
-    X : array-like of shape (n_samples, n_features)
-        Samples.
-    y : ignored
-
-    Returns
-    -------
-    coverage : float
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.model_selection import cross_validate
-    >>> from lvq import GLVQ
-    >>> X, y = load_iris(return_X_y=True)
-    >>> scoring = {"coverage": coverage_scorer, "accuracy": accepted_accuracy_scorer}
-    >>> result = cross_validate(RejectClassifier(GLVQ(random_state=0), min_coverage=0.8), X, y, scoring=scoring)
-    >>> sorted(key for key in result if key.startswith("test"))
-    ['test_accuracy', 'test_coverage']
-    """
-    classifier, X = _needed(estimator, X)
-    return classifier.coverage(X)
-
-
-def accepted_accuracy_scorer(estimator: BaseEstimator, X: MatrixLike, y: ArrayLike) -> float:
-    """Accuracy of the accepted predictions, to report beside other scores; NaN where nothing is accepted."""
-    classifier, X = _needed(estimator, X)
-    return classifier.accepted_accuracy(X, y)
-
-
 def chow_scorer(cost: float) -> Callable[[BaseEstimator, MatrixLike, ArrayLike], float]:
     """A scorer by Chow's risk: minus the mean cost, where an error costs 1 and a rejection costs `cost`.
+
+    It is for model selection, as in GridSearchCV: coverage alone is highest where nothing is rejected, and accepted
+    accuracy where nearly everything is.
 
     Parameters
     ----------
@@ -182,8 +133,10 @@ def chow_scorer(cost: float) -> Callable[[BaseEstimator, MatrixLike, ArrayLike],
 
 
 def _negative_chow_risk(estimator: BaseEstimator, X: MatrixLike, y: ArrayLike, *, cost: float) -> float:
-    classifier, X = _needed(estimator, X)
-    predictions, y = classifier.predictions(X), column_or_1d(y)
+    classifier, inputs = rejecting_layer(estimator, X)
+    if classifier is None:
+        raise ValueError(f"chow_scorer needs a RejectClassifier, or a Pipeline that ends in one, got {estimator!r}.")
+    predictions, y = classifier.predictions(inputs), column_or_1d(y)
     check_consistent_length(predictions.predicted, y)
     accepted = classifier.reason_for(predictions) == ""
     return -float(np.mean(np.where(accepted, predictions.predicted != y, cost)))

@@ -75,13 +75,8 @@ class Guarantee(NamedTuple):
     fraction_tested: float = 1.0
     unit: str = "samples"
 
-    @property
-    def confidence(self) -> float:
-        """Probability that the guarantee holds."""
-        return 1 - self.level
-
     def __str__(self) -> str:
-        return f"max_error={self.max_error:g} with confidence={self.confidence:g}"
+        return f"max_error={self.max_error:g} with confidence={1 - self.level:g}"
 
 
 def certify(
@@ -145,7 +140,7 @@ def certify(
         found = CertifiedPoint(
             **vars(counts.point(int(points[best]))),
             max_error=guarantee.max_error,
-            confidence=guarantee.confidence,
+            confidence=1 - guarantee.level,
             n_testing=n_testing,
             n_accepted=int(counts.accepted[points[best]]),
             n_errors=int(counts.accepted_errors[points[best]]),
@@ -275,24 +270,22 @@ def explain_failure(counts: ThresholdPath, guarantee: Guarantee) -> GuaranteeErr
     rate = np.where(accepted >= fewest, errors / np.maximum(accepted, 1), np.inf)
     best = int(np.lexsort((accepted, rate))[0])
     n_accepted, n_errors = int(accepted[best]), int(errors[best])
-    lowest = (
-        f"the lowest error rate of all thresholds that accept at least {fewest} testing samples is {n_errors} errors "
-        f"among {n_accepted} accepted testing samples ({rate[best]:.2%})"
+    shown = (
+        f"{guarantee} could not be shown with {n_testing} testing samples: the lowest error rate of all thresholds "
+        f"that accept at least {fewest} of them is {n_errors} errors among {n_accepted} ({rate[best]:.2%})"
     )
     below = rate[best] < guarantee.max_error
     if not below and n_testing >= SUFFICIENT_FACTOR * fewest:
         return GuaranteeError(
-            f"{guarantee} is not achievable with these samples: {lowest}. More of them help only if the rate falls "
-            f"further for the most certain; otherwise {REMEDIES}.",
+            f"{shown}. More samples help only if the rate falls further for the most certain; otherwise {REMEDIES}.",
             "error_rate",
         )
     assumed = float(rate[best]) if below else guarantee.max_error / 2  # too few to decide whether it is below
-    needed = max(
-        samples_needed(guarantee.max_error, guarantee.level, assumed), SUFFICIENT_FACTOR * fewest, n_accepted + 1
-    )
+    enough = samples_needed(guarantee.max_error, guarantee.level, assumed)
+    needed = max(enough, SUFFICIENT_FACTOR * fewest, n_accepted + 1)
     message = (
-        f"{guarantee} could not be shown with {n_testing} testing samples: {lowest}; about {needed} accepted samples "
-        f"are enough if the true rate is {assumed:.2%} and the most certain samples are the most accurate"
+        f"{shown}; about {needed} accepted samples are enough if the true rate is {assumed:.2%} and the most certain "
+        "samples are the most accurate"
     )
     return _more_samples(message, n_testing * needed / n_accepted, guarantee)
 

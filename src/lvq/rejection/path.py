@@ -235,10 +235,6 @@ class ThresholdPath:
         longer = replace(self, thresholds=np.vstack((self.thresholds, further)))
         return longer.evaluate(certainty, correct, cell)
 
-    def lowered(self, by: float) -> ThresholdPath:
-        """All thresholds lowered by a number, without a change of the counts; see `lvq.rejection.thresholds.STEP`."""
-        return replace(self, thresholds=self.thresholds - by)
-
 
 # -- checks of the arrays ----------------------------------------------------------------------------------------------
 

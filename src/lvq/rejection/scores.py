@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -107,18 +107,15 @@ class Predictions:
     @cached_property
     def nearest(self) -> Nearest:
         """Winner and rival, the nearest prototypes of the predicted class and of all others, and their distances."""
-        return self._nearest(self.predicted)
+        return self.nearest_of(self.predicted)
 
     @property
     def winner(self) -> IntArray:
         """Index of the winner of each sample."""
         return self.nearest.winner
 
-    def winner_for(self, classes: Labels, rows: IntArray) -> IntArray:
-        """The nearest prototype of the given classes, which need not be the predicted ones, for some samples."""
-        return self._nearest(classes, rows).winner
-
-    def _nearest(self, classes: Labels, rows: IntArray | slice = slice(None)) -> Nearest:
+    def nearest_of(self, classes: Labels, rows: IntArray | slice = slice(None)) -> Nearest:
+        """Winner and rival where these classes are predicted, for some samples."""
         model = self.model
         return nearest(self.distances[rows], model.labels, np.searchsorted(model.classes, classes))
 
@@ -198,34 +195,17 @@ def auto_measure(predictions: Predictions) -> str:
         return "margin"
     if predictions.found is not None:  # a cost with a steepness compares differences, the others relative ones
         return "relsim" if predictions.model.decision.xi is None else "probability"
-    names = {"predict_proba": "probability", "decision_function": "margin"}
-    for method, name in names.items():
-        if hasattr(estimator, method):
-            return name
-    raise ValueError(
-        f"measure='auto' needs a classifier with predict_proba or decision_function, and {type(estimator).__name__} "
-        "has neither; give measure a function of (estimator, X)."
-    )
+    has_scores_only = hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba")
+    return "margin" if has_scores_only else "probability"
 
 
-class NamedMeasure(NamedTuple):
-    """A function of `Predictions`, and the reason for rejection that a low value means."""
-
-    certainty: Callable[[Predictions], ArrayLike]
-    low: str = "ambiguous"
-
-    def reason(self, predictions: Predictions) -> str:
-        """The same for all samples."""
-        return self.low
-
-
-MEASURES: dict[str, NamedMeasure] = {
-    "relsim": NamedMeasure(_relsim),
-    "boundary": NamedMeasure(_boundary),
-    "radius": NamedMeasure(lambda made: np.minimum(certified_radius(made.estimator, made.X), LARGEST)),
-    "distance": NamedMeasure(lambda made: -np.sqrt(made.nearest.winner_distance), "outlier"),
-    "probability": NamedMeasure(_probability),
-    "margin": NamedMeasure(_margin),
+MEASURES: dict[str, Callable[[Predictions], FloatArray]] = {
+    "relsim": _relsim,
+    "boundary": _boundary,
+    "radius": lambda made: np.minimum(certified_radius(made.estimator, made.X), LARGEST),
+    "distance": lambda made: -np.sqrt(made.nearest.winner_distance),
+    "probability": _probability,
+    "margin": _margin,
 }
 
 
@@ -289,26 +269,18 @@ class NoneOfThese:
 
     def _membership(self, predictions: Predictions) -> FloatArray:
         """How much a sample is of a known class: a probability, or the relative similarity against none of these."""
-        model = predictions.model
-        if model.decision.xi is not None:
-            return expit(_log_odds(predictions, self.distance))
-        return relative_similarity(model.link.value(predictions.nearest.winner_distance), self.distance)
+        model, rule = predictions.model, predictions.model.decision
+        if rule.xi is None:
+            return relative_similarity(model.link.value(predictions.nearest.winner_distance), self.distance)
+        H, steepness = model.link.value(predictions.distances).astype(np.float64), rule.xi
+        if not rule.soft:
+            H, steepness = class_distances(H, model.labels, len(model.classes)), rule.xi / rule.temperature
+        return expit(steepness * self.distance + logsumexp(-steepness * H, axis=1))
 
     def reason(self, predictions: Predictions) -> np.ndarray:
         """Why a sample is rejected, if it is: "outlier" where none of these is a nearer rival than any class."""
         rival = predictions.model.link.value(predictions.nearest.rival_distance)
         return np.where(rival > self.distance, "outlier", "ambiguous")
-
-
-def _log_odds(predictions: Predictions, distance: float) -> FloatArray:
-    """Log-odds of a known class against none of these."""
-    model = predictions.model
-    rule, H = model.decision, model.link.value(predictions.distances).astype(np.float64)
-    assert rule.xi is not None
-    if not rule.soft:
-        H = class_distances(H, model.labels, len(model.classes))
-    steepness = rule.xi if rule.soft else rule.xi / rule.temperature
-    return steepness * distance + logsumexp(-steepness * H, axis=1)
 
 
 def _area(positive: np.ndarray, values: FloatArray) -> float:
@@ -330,30 +302,29 @@ def mean_measure(measures: Sequence[Measure]) -> Measure:
     return NoneOfThese(float(np.mean(own))) if own else measures[0]
 
 
-def _resolved(measure: Measure, predictions: Predictions) -> NamedMeasure | NoneOfThese:
-    """What computes a measure, given by a name or a function of estimator and samples; ValueError for others."""
+def reason_of(predictions: Predictions, measure: Measure) -> str | np.ndarray:
+    """The reason for rejection that a low value of a measure means, "ambiguous" or "outlier", for all or for each."""
     if isinstance(measure, NoneOfThese):
-        return measure
-    if callable(measure):
-        return NamedMeasure(lambda made: measure(made.estimator, made.X), getattr(measure, "reason", "ambiguous"))
+        return measure.reason(predictions)
+    return "outlier" if measure == "distance" else getattr(measure, "reason", "ambiguous")
+
+
+def certainty_of(predictions: Predictions, measure: Measure) -> FloatArray:
+    """Certainty of predictions by a measure: a name, or a function of estimator and samples; else ValueError."""
     name = auto_measure(predictions) if measure == "auto" else measure
-    if name not in MEASURES:
+    if isinstance(measure, NoneOfThese):
+        given: ArrayLike = measure.certainty(predictions)
+    elif callable(measure):
+        given = measure(predictions.estimator, predictions.X)
+    elif name in MEASURES:
+        given = MEASURES[name](predictions)
+    else:
         names = ", ".join(map(repr, ("auto", *MEASURES)))
         raise ValueError(
             f"measure must be one of {names}, or a function of (estimator, X), got {measure!r}; 'combined' is for "
             "RejectClassifier."
         )
-    return MEASURES[name]
-
-
-def reason_of(predictions: Predictions, measure: Measure) -> str | np.ndarray:
-    """The reason for rejection that a low value of a measure means, "ambiguous" or "outlier", for all or for each."""
-    return _resolved(measure, predictions).reason(predictions)
-
-
-def certainty_of(predictions: Predictions, measure: Measure) -> FloatArray:
-    """Certainty of predictions by a measure: a name, or a function of estimator and samples; else ValueError."""
-    values = np.asarray(_resolved(measure, predictions).certainty(predictions), dtype=np.float64)
+    values = np.asarray(given, dtype=np.float64)
     n_samples = len(predictions.predicted)
     if values.shape != (n_samples,):
         raise ValueError(f"a measure must give one number per sample, shape ({n_samples},), got shape {values.shape}.")
@@ -390,11 +361,6 @@ def predicted_classes(estimator: BaseEstimator) -> Labels:
     """The classes that a fitted estimator can predict: those with prototypes, else all that it knows."""
     found = find_model(estimator)
     return np.array(estimator.classes_) if found is None else found.model.classes[np.unique(found.model.labels)]
-
-
-def cell_kind(predictions: Predictions) -> str:
-    """What has its own threshold: the winning "prototype" of a model of this library, else the predicted "class"."""
-    return "class" if predictions.found is None else "prototype"
 
 
 def cells_of(predictions: Predictions) -> Labels:
