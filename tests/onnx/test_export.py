@@ -27,8 +27,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from experiments import datasets as of_papers
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, RSLVQ, LVQClassifier, RejectClassifier
+from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, RSLVQ, LVQClassifier, RejectClassifier
 from lvq.model.relevance import Matrix
 from lvq.onnx import to_onnx
 from lvq.preprocessing import NuisanceRemoval
@@ -44,51 +43,30 @@ def spelled(model):
     return "".join(str(model).split())[:90]
 
 
-# -- data --------------------------------------------------------------------------------------------------------------
-
-SETS = {
-    "iris": lambda: of_sklearn.load_iris(return_X_y=True),
-    "wine": lambda: of_sklearn.load_wine(return_X_y=True),
-    "wdbc": lambda: of_sklearn.load_breast_cancer(return_X_y=True),
-    "digits": lambda: of_sklearn.load_digits(return_X_y=True),
-    "segment": lambda: of_papers.load_dataset("segment", return_X_y=True, download_if_missing=False),
-    "usps": lambda: of_papers.load_dataset("usps", return_X_y=True, download_if_missing=False),
-}
 CHAINS = {
-    "glvq": lambda: make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, random_state=0, max_iter=3)),
-    "grlvq": lambda: GRLVQ(random_state=0, max_iter=3),
-    "gmlvq": lambda: make_pipeline(MinMaxScaler(), GMLVQ(relevance=Matrix(rank=2), random_state=0, max_iter=3)),
-    "lgmlvq": lambda: make_pipeline(StandardScaler(), PCA(4), LGMLVQ(random_state=0, max_iter=3)),
-    "lvq": lambda: make_pipeline(StandardScaler(), PCA(3), LVQClassifier(random_state=0, max_iter=3)),
-    "rslvq": lambda: make_pipeline(StandardScaler(), RSLVQ(decision="posterior", random_state=0, max_iter=3)),
+    "glvq": make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, random_state=0, max_iter=3)),
+    "gmlvq": make_pipeline(MinMaxScaler(), GMLVQ(relevance=Matrix(rank=2), random_state=0, max_iter=3)),
+    "lgmlvq": make_pipeline(StandardScaler(), PCA(4), LGMLVQ(random_state=0, max_iter=3)),
+    "lvq": make_pipeline(StandardScaler(), PCA(3), LVQClassifier(random_state=0, max_iter=3)),
+    "rslvq": make_pipeline(StandardScaler(), RSLVQ(decision="posterior", random_state=0, max_iter=3)),
 }
 
 
-PAIRS = [
-    pytest.param(name, chain, marks=[] if i == j else pytest.mark.slow)
-    for i, name in enumerate(SETS)
-    for j, chain in enumerate(CHAINS)
-    if j in (i, (i + 1) % len(CHAINS))
-]
-
-
-@pytest.mark.parametrize(("name", "chain"), PAIRS)
-def test_real_data(name, chain, run):
+@pytest.mark.parametrize("chain", CHAINS)
+@pytest.mark.parametrize("load", [of_sklearn.load_breast_cancer, of_sklearn.load_digits])
+def test_real_data(load, chain, run):
     """Labels of the float64 graph are those of the model for every sample; in float32 they differ at ties only."""
-    try:
-        X, y = SETS[name]()
-    except of_papers.DatasetNotFoundError as error:
-        pytest.skip(str(error))
-    wide, y = np.asarray(X, dtype=np.float64), np.array([f"class {label}" for label in y])
+    wide, y = load(return_X_y=True)
+    y = np.array([f"class {label}" for label in y])
     rows = np.random.default_rng(0).permutation(len(y))[:300]
-    model = CHAINS[chain]().fit(wide[rows], y[rows])
+    model = CHAINS[chain].fit(wide[rows], y[rows])
     found = run(to_onnx(model), wide)
     assert_array_equal(found["label"], model.predict(wide))
     assert_allclose(found["probabilities"], model.predict_proba(wide), atol=1e-6)
     narrow = wide.astype(np.float32)
     labels, values = model.predict(narrow.astype(np.float64)), certainty(model, narrow.astype(np.float64))
     differing = run(to_onnx(model, dtype="float32"), narrow)["label"] != labels
-    assert differing.sum() <= len(X) / 200
+    assert differing.sum() <= len(wide) / 200
     assert (np.abs(values)[differing] < 1e-4).all()
 
 

@@ -80,20 +80,6 @@ def test_every_part(model, run, data):
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("model", VARIANTS, ids=spelled)
-def test_float32(model, run, data):
-    """The model is fitted in float32 as well; labels differ only where two classes are equally near."""
-    X, y = data[0].astype(np.float32), data[1]
-    quick(model).fit(X, y)
-    found = run(to_onnx(model, dtype="float32"), X)
-    assert found["probabilities"].dtype == found["certainty"].dtype == np.float32
-    differing = found["label"] != model.predict(X)
-    assert (np.abs(certainty(model, X))[differing] < 1e-4).all()
-    if getattr(getattr(model, "kernel", None), "width", None) != 1e4:
-        assert_allclose(found["probabilities"], model.predict_proba(X), rtol=0, atol=2e-3)
-
-
 @pytest.mark.parametrize("model", VARIANTS[::6], ids=spelled)
 def test_far_from_all_prototypes(model, run, data):
     """Where kernels saturate the nearest prototype still decides; a posterior there is a tie."""

@@ -4,10 +4,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import sklearn
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -195,20 +193,6 @@ def test_sample_weight_reaches_the_estimator(data):
     inside = RejectClassifier(pipeline, cv=3).fit(X, y, logisticregression__sample_weight=weight)
     expected = pipeline.fit(X, y, logisticregression__sample_weight=weight)[-1].coef_
     np.testing.assert_allclose(inside.estimator_[-1].coef_, expected)
-
-
-def test_metadata_routing(data):
-    X, y = data
-    weight, groups = np.random.default_rng(0).random(600) + 0.5, np.arange(600) // 30
-    with sklearn.config_context(enable_metadata_routing=True):
-        inner = LogisticRegression().set_fit_request(sample_weight=True)
-        safe = RejectClassifier(inner, cv=GroupKFold(4)).fit(X, y, sample_weight=weight, groups=groups)
-        expected = LogisticRegression().fit(X, y, weight).coef_
-        np.testing.assert_allclose(safe.estimator_.coef_, expected)
-        folds = cross_val_predict(
-            inner, X, y, cv=GroupKFold(4), params={"groups": groups, "sample_weight": weight}, method="predict"
-        )
-        assert safe.path_.n_correct == np.count_nonzero(folds == y)
 
 
 # -- refusals ----------------------------------------------------------------------------------------------------------
