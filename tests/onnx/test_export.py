@@ -217,7 +217,7 @@ def test_categories_that_are_standardised(options, dtype, run):
     around = ColumnTransformer([("n", "passthrough", ["size"]), ("t", encoder, texts)])
     for steps in ([inside], [around, StandardScaler()]):
         model = RejectClassifier(make_pipeline(*steps, GLVQ(n_prototypes=2, random_state=0))).fit(X, y)
-        found = run(to_onnx(model, dtype=dtype), columns_of(X, dtype))
+        found = run(to_onnx(model, dtype=dtype), columns_of(X.drop(columns="weight"), dtype))
         assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-9 if dtype == "float64" else 1e-3)
         if dtype == "float64":
             assert_array_equal(found["label"], model.predict(X))
@@ -289,6 +289,21 @@ def test_columns_of_any_name(run):
     assert [value.name for value in graph.graph.input] == list(X)
     given = {name: X[[name]].to_numpy(dtype=float if name in ("matmul", "a_b") else object) for name in X}
     assert_array_equal(run(graph, given)["label"], model.predict(X))
+
+
+def test_columns_that_are_dropped_are_no_inputs(run):
+    """They may hold strings, beside categories and beside numbers alone."""
+    X, y = table(np.random.default_rng(0))
+    X["size"] *= 10
+    for columns in (["size"], ["size", "made"]):
+        steps = [("a", StandardScaler(), ["size"]), ("b", OneHotEncoder(sparse_output=False), columns[1:])]
+        chosen = ColumnTransformer(steps[: len(columns)])
+        model = make_pipeline(chosen, GLVQ(random_state=0)).fit(X, y)
+        graph = to_onnx(model)
+        assert [value.name for value in graph.graph.input] == columns
+        found = run(graph, {name: values for name, values in columns_of(X, float).items() if name in columns})
+        assert_array_equal(found["label"], model.predict(X))
+        assert found["accepted"].all()
 
 
 def test_searches_and_frozen_ones(run, data):

@@ -116,7 +116,7 @@ def _steps_before(skl2onnx: ModuleType, found: FoundModel, given: Inputs, dtype:
         return helper.make_model(helper.make_graph([], "lvq", [samples], [samples]))
     register_transformers(skl2onnx)
     try:
-        return skl2onnx.convert_sklearn(
+        result = skl2onnx.convert_sklearn(
             Pipeline([(f"step{index}", by_position(step)) for index, step in enumerate(found.steps)]),
             name="lvq",
             initial_types=_types(given, dtype),
@@ -126,6 +126,10 @@ def _steps_before(skl2onnx: ModuleType, found: FoundModel, given: Inputs, dtype:
     except (RuntimeError, NotImplementedError, AssertionError, TypeError, NameError) as error:
         first_line = str(error).strip().partition("\n")[0]
         raise ValueError(f"to_onnx cannot convert these steps: {_names(found)}: {first_line}") from error
+    read = {name for node in result.graph.node for name in node.input}
+    for value in [value for value in result.graph.input if value.name not in read]:
+        result.graph.input.remove(value)  # a column that a ColumnTransformer drops
+    return result
 
 
 def _add_model(result: ModelProto, estimator: BaseEstimator, found: FoundModel, dtype: str) -> None:
