@@ -5,6 +5,7 @@ first online `fit` numba.
 """
 
 from importlib import import_module as _import_module
+from importlib.util import find_spec as _find_spec
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from lvq.estimators.registry import ESTIMATORS as _ESTIMATORS
@@ -47,40 +48,15 @@ _MODULES = {name: module.removeprefix("lvq.") for name, module in _ESTIMATORS.it
     "show_versions": "versions",
     "variable_importances": "inspection.importance",
 }
-# Public names outside of this module, for the hint of an AttributeError.
-_ELSEWHERE = {
-    "CostClassifier": "rejection",
-    "Exemplars": "inspection",
-    "GuaranteeError": "rejection",
-    "LoadError": "persistence",
-    "MODELS": "estimators.registry",
-    "NearestCases": "inspection",
-    "NuisanceRemoval": "preprocessing",
-    "PrototypeModel": "model.prototype_model",
-    "PrototypeHead": "torch",
-    "SavitzkyGolay": "preprocessing",
-    "StandardNormalVariate": "preprocessing",
-    "VariableImportances": "inspection",
-    "certified_accuracy": "inspection",
-    "nearest_cases": "inspection",
-    "to_onnx": "onnx",
-}
-_PACKAGES = (
-    "counterfactuals", "estimators", "inspection", "model", "onnx", "persistence",
-    "plots", "preprocessing", "rejection", "reports", "solvers", "streaming", "tables", "torch",
-    "workflow",
-)  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
     if name in _MODULES:
         value = globals()[name] = getattr(_import_module(f"lvq.{_MODULES[name]}"), name)
         return value
-    if name in _PACKAGES:
+    if not name.startswith("_") and _find_spec(f"lvq.{name}") is not None:
         return _import_module(f"lvq.{name}")
-    module = "plots" if name.endswith("Display") else _ELSEWHERE.get(name)
-    hint = f"; it is in lvq.{module}: from lvq.{module} import {name}" if module else ""
-    raise AttributeError(f"module 'lvq' has no attribute {name!r}{hint}")
+    raise AttributeError(f"module 'lvq' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

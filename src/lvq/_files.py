@@ -3,14 +3,11 @@
 import errno
 import os
 import shutil
-import signal
 import stat
 import tempfile
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import IO
 
 
@@ -68,8 +65,8 @@ def temporary_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
 def write_folder_atomically(folder: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary folder to write to; its files move to `folder` together when the block ends without an error.
 
-    Other files in `folder` are kept. Where a file cannot be replaced, those that were replaced before are restored.
-    Ctrl-C is delayed until the move has ended.
+    Other files in `folder` are kept. Where a file cannot be replaced, and after Ctrl-C, those that were replaced before
+    are restored.
 
     Examples
     --------
@@ -81,7 +78,6 @@ def write_folder_atomically(folder: str | os.PathLike[str]) -> Iterator[Path]:
     ['run', 'note.txt']
     """
     folder = Path(folder).absolute()
-    created = [parent for parent in folder.parents if not parent.exists()]
     folder.parent.mkdir(parents=True, exist_ok=True)
     # inside an existing folder, as the one around it may not be writable
     parent = folder if folder.is_dir() else folder.parent
@@ -89,56 +85,36 @@ def write_folder_atomically(folder: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         with naming_a_full_disk(folder):
             yield temporary
-        with _delayed_interrupt():
-            if folder.exists():
-                _replace_files(temporary, folder)
-            else:
-                temporary.chmod(new_permissions(temporary))  # a temporary folder is for its owner alone
-                temporary.rename(folder)
+        if folder.exists():
+            _replace_files(temporary, folder)
+        else:
+            temporary.chmod(new_permissions(temporary))  # a temporary folder is for its owner alone
+            temporary.rename(folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-        for parent in created:  # the innermost first; those that hold the folder stay
-            with suppress(OSError):
-                parent.rmdir()
 
 
 def _replace_files(temporary: Path, folder: Path) -> None:
-    """Move all files of a folder into another; the old files are moved aside and restored if one move fails."""
+    """Move all files of a folder into another; after an error or Ctrl-C the old files are restored."""
     names = sorted(path.name for path in temporary.iterdir())
     for name in names:
         check_regular(folder / name)
+    old = {name for name in names if os.path.lexists(folder / name)}
     aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".old", dir=folder))
-    moved: list[str] = []
     try:
         for name in names:
-            if os.path.lexists(folder / name):
+            if name in old:
                 os.replace(folder / name, aside / name)
-            moved.append(name)
             os.replace(temporary / name, folder / name)
     except BaseException:
-        for name in moved:
-            (folder / name).unlink(missing_ok=True)
+        for name in names:
             if os.path.lexists(aside / name):
                 os.replace(aside / name, folder / name)
+            elif name not in old:
+                (folder / name).unlink(missing_ok=True)
         aside.rmdir()
         raise
     shutil.rmtree(aside, ignore_errors=True)
-
-
-@contextmanager
-def _delayed_interrupt() -> Iterator[None]:
-    """Delay Ctrl-C to the end of the block; only the main thread may do so, and only it is interrupted."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    received: list[tuple[int, FrameType | None]] = []
-    handler = signal.signal(signal.SIGINT, lambda number, frame: received.append((number, frame)))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-        if received and callable(handler):
-            handler(*received[0])
 
 
 def check_writable(folder: Path, path: str | os.PathLike[str]) -> None:

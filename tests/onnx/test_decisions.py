@@ -48,18 +48,6 @@ def test_costs(model, n_classes, dtype, run, data):
         assert_allclose(found["certainty"], certainty(model, X), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("measure", ["auto", "probability", "distance"])
-def test_rejecting_by_price(measure, run, data):
-    X, y = data
-    inner = make_pipeline(StandardScaler(), MCE(n_prototypes=2, random_state=0))
-    model = RejectClassifier(CostClassifier(inner, COSTS), measure=measure, min_coverage=0.7).fit(X, y)
-    found = run(to_onnx(model), X)
-    assert_array_equal(found["label"], model.predict(X))
-    assert_allclose(found["certainty"], model.certainty(X), rtol=1e-9, atol=1e-9)
-    assert_array_equal(found["accepted"], model.accept(X))
-    assert 0.5 < found["accepted"].mean() < 1
-
-
 def test_a_reject_classifier_inside_is_refused(data):
     X, y = data
     model = CostClassifier(RejectClassifier(GLVQ(random_state=0)), COSTS).fit(X, y)

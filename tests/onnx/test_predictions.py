@@ -13,7 +13,6 @@ from lvq.model.relevance import Matrix
 from lvq.model.rows import largest_value
 from lvq.onnx import to_onnx
 from lvq.onnx.predictions import refuse_unknown_parts
-from lvq.onnx.rejection import MEASURES
 from lvq.rejection import certainty
 
 pytestmark = [
@@ -79,20 +78,6 @@ def test_every_part(model, run, data):
         X,
         1e-8 if getattr(getattr(model, "kernel", None), "width", None) == 1e4 else 1e-9,
     )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", VARIANTS, ids=spelled)
-def test_float32(model, run, data):
-    """The model is fitted in float32 as well; labels differ only where two classes are equally near."""
-    X, y = data[0].astype(np.float32), data[1]
-    quick(model).fit(X, y)
-    found = run(to_onnx(model, dtype="float32"), X)
-    assert found["probabilities"].dtype == found["certainty"].dtype == np.float32
-    differing = found["label"] != model.predict(X)
-    assert (np.abs(certainty(model, X))[differing] < 1e-4).all()
-    if getattr(getattr(model, "kernel", None), "width", None) != 1e4:
-        assert_allclose(found["probabilities"], model.predict_proba(X), rtol=0, atol=2e-3)
 
 
 @pytest.mark.parametrize("model", VARIANTS[::6], ids=spelled)
@@ -186,7 +171,7 @@ def test_measures(model, n_classes, run, data):
     X, y = data
     here = y != "cedar" if n_classes == 2 else np.ones(len(y), dtype=bool)
     quick(model).fit(X[here], y[here])
-    for measure in MEASURES:
+    for measure in ("relsim", "distance", "probability"):
         rejecting = RejectClassifier(model, cv="prefit", measure=measure).fit(X[here], y[here])
         found = run(to_onnx(rejecting), X)["certainty"]
         assert_allclose(found, certainty(model, X, measure), rtol=1e-9, atol=1e-9, err_msg=measure)
@@ -212,7 +197,7 @@ def assert_rejected(found, n_valid=3):
 
 
 @pytest.mark.parametrize(
-    ("measure", "dtype"), [("auto", "float64"), ("boundary", "float32"), ("margin", "float64"), ("distance", "float64")]
+    ("measure", "dtype"), [("auto", "float64"), ("relsim", "float32"), ("combined", "float64"), ("distance", "float64")]
 )
 def test_invalid_rows_are_not_accepted(measure, dtype, run, data):
     X, y = data

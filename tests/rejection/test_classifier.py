@@ -4,21 +4,15 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import sklearn
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import GroupKFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from lvq import GLVQ, LGMLVQ, LVQClassifier
 from lvq.rejection import (
-    GuaranteeError,
     RejectClassifier,
-    accepted_accuracy_scorer,
 )
 from tests.rejection.populations import QUICK, draw
 
@@ -75,19 +69,6 @@ def test_an_interrupted_fit_changes_nothing(data, cv, count):
     limit = np.inf
     assert np.array_equal(safe.reason(frame), reason)
     assert not hasattr(safe.fit(X, y), "feature_names_in_")
-
-
-def test_a_failed_fit_changes_nothing(data):
-    X, y = data
-    safe = RejectClassifier(GLVQ(**QUICK)).fit(X, y)
-    before = safe.reason(X)
-    assert set(before) == {"", "ambiguous"}
-    Z, t = draw(2000)
-    with pytest.raises(GuaranteeError, match="is not achievable"):
-        safe.set_params(max_error=0.05).fit(Z, np.random.default_rng(0).permutation(t))
-    assert np.array_equal(safe.reason(X), before)
-    with pytest.raises(NotFittedError, match="not fitted yet"):
-        clone(safe).accept(X)
 
 
 def test_a_failed_fit_draws_no_random_numbers(data):
@@ -192,12 +173,11 @@ def test_frames(data, frame):
         safe.accept(frame(dict(zip("abce", X.T))))
 
 
-def test_in_a_pipeline_and_cross_validation(data):
+def test_in_pipelines(data):
     X, y = data
-    outside = make_pipeline(StandardScaler(), RejectClassifier(GLVQ(**QUICK), min_coverage=0.7))
-    scores = cross_val_score(outside, X, y, cv=3, scoring=accepted_accuracy_scorer)
-    assert scores.mean() > cross_val_score(outside, X, y, cv=3).mean() + 0.05
+    outside = make_pipeline(StandardScaler(), RejectClassifier(GLVQ(**QUICK), min_coverage=0.7)).fit(X, y)
     wrapped = RejectClassifier(make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, **QUICK))).fit(X, y)
+    assert outside.score(X, y) == outside[-1].score(outside[:-1].transform(X), y)
     assert set(wrapped.cell(X)) == set(range(6))
 
 
@@ -213,22 +193,6 @@ def test_sample_weight_reaches_the_estimator(data):
     inside = RejectClassifier(pipeline, cv=3).fit(X, y, logisticregression__sample_weight=weight)
     expected = pipeline.fit(X, y, logisticregression__sample_weight=weight)[-1].coef_
     np.testing.assert_allclose(inside.estimator_[-1].coef_, expected)
-
-
-def test_metadata_routing(data):
-    X, y = data
-    weight, groups = np.random.default_rng(0).random(600) + 0.5, np.arange(600) // 30
-    with sklearn.config_context(enable_metadata_routing=True):
-        inner = LogisticRegression().set_fit_request(sample_weight=True)
-        safe = RejectClassifier(inner, cv=GroupKFold(4)).fit(X, y, sample_weight=weight, groups=groups)
-        expected = LogisticRegression().fit(X, y, weight).coef_
-        np.testing.assert_allclose(safe.estimator_.coef_, expected)
-        folds = cross_val_predict(
-            inner, X, y, cv=GroupKFold(4), params={"groups": groups, "sample_weight": weight}, method="predict"
-        )
-        assert safe.path_.n_correct == np.count_nonzero(folds == y)
-        with pytest.raises(TypeError, match="unexpected argument"):
-            RejectClassifier(inner).fit(X, y, nonsense=weight)
 
 
 # -- refusals ----------------------------------------------------------------------------------------------------------

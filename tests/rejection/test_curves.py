@@ -1,11 +1,20 @@
 """Accuracy-reject curves: every attainable threshold, exact areas, the 80 % rule."""
 
+import pickle
+
 import numpy as np
 import pytest
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from experiments.averages import accuracy_at, average_curves
-from lvq.rejection import accuracy_reject_curve, area_under_curve, local_thresholds
-from lvq.rejection.curves import AccuracyRejectCurve, path_curve
+from experiments.averages import accuracy_at
+from lvq import GLVQ
+from lvq.rejection import RejectClassifier, accuracy_reject_curve, area_under_curve, chow_scorer, local_thresholds
+from lvq.rejection.curves import path_curve
+from tests.rejection.populations import QUICK, draw
 
 
 @pytest.mark.parametrize("levels", [5, 10_000])
@@ -19,7 +28,7 @@ def test_every_attainable_threshold(levels):
 
 
 def test_lengths():
-    with pytest.raises(ValueError, match="certainty has 2, correct has 1"):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         accuracy_reject_curve([0.1, 0.2], [True])
 
 
@@ -41,27 +50,16 @@ def test_curve_of_a_path_on_other_samples_is_sorted():
     assert np.all(np.diff(curve.coverage) < 0)
     for coverage, accuracy in zip(*curve):
         assert accuracy == pytest.approx(path.accuracy[path.coverage == coverage].mean())
-    with pytest.raises(ValueError, match="path must accept a sample at some point"):
-        path_curve(path.evaluate([0.5], [True], ["new"]))
 
 
-def test_between_points_correct_samples_are_linear_in_coverage():
-    # Of 4 samples, between accepting all (2 correct) and the most certain 2 (both correct): 3 accepted, 2 correct.
-    curve = AccuracyRejectCurve(np.array([1.0, 0.5]), np.array([0.5, 1.0]))
-    np.testing.assert_allclose(accuracy_at(curve, [1.0, 0.75, 0.5]), [0.5, 2 / 3, 1.0])
-    assert np.isnan(accuracy_at(curve, 0.49))
-    assert np.isnan(accuracy_at(curve, 1.01))
-
-
-@pytest.mark.parametrize("min_coverage", [0.0, 0.1, 0.35, 0.8])
-def test_area_is_the_integral(min_coverage):
+def test_area_is_the_integral():
     rng = np.random.default_rng(4)
     certainty = np.round(rng.random(50), 1)
     curve = accuracy_reject_curve(certainty, rng.random(50) < certainty)
-    grid = min_coverage + (1 - min_coverage) * (np.arange(200_000) + 0.5) / 200_000
+    grid = (np.arange(200_000) + 0.5) / 200_000
     values = accuracy_at(curve, grid)
     values[np.isnan(values)] = curve.accuracy[-1]
-    assert area_under_curve(curve, min_coverage=min_coverage) == pytest.approx(values.mean(), abs=1e-8)
+    assert area_under_curve(curve) == pytest.approx(values.mean(), abs=1e-8)
 
 
 def test_area_of_known_cases():
@@ -72,24 +70,27 @@ def test_area_of_known_cases():
     # The optimum: all errors are rejected first, then accuracy is 1; the integral is a - a ln a.
     assert area_under_curve(accuracy_reject_curve(correct, correct)) == pytest.approx(accuracy * (1 - np.log(accuracy)))
     assert area_under_curve(accuracy_reject_curve([0.1, 0.2], [True, True])) == 1.0
-    with pytest.raises(ValueError, match=r"min_coverage must be below the curve's highest coverage 1, got 1\.0"):
-        area_under_curve(accuracy_reject_curve([0.1], [True]), min_coverage=1.0)
 
 
-def test_average_needs_enough_runs():
-    whole = AccuracyRejectCurve(np.array([1.0, 0.2]), np.array([0.5, 0.5]))
-    short = AccuracyRejectCurve(np.array([1.0, 0.6]), np.array([1.0, 1.0]))
-    grid = [0.2, 0.5, 0.6, 1.0]
-    four_of_five = average_curves([whole] * 4 + [short], coverage=grid)
-    assert four_of_five.coverage.tolist() == [1.0, 0.6, 0.5, 0.2]
-    assert four_of_five.n_runs.tolist() == [5, 5, 4, 4]
-    np.testing.assert_allclose(four_of_five.accuracy, [0.6, 0.6, 0.5, 0.5])
-    np.testing.assert_allclose(four_of_five.standard_deviation, [0.2, 0.2, 0.0, 0.0], atol=1e-12)
-    three_of_four = average_curves([whole] * 3 + [short], coverage=grid)
-    assert three_of_four.coverage.tolist() == [1.0, 0.6]
-    assert average_curves([whole, short], min_fraction=0.5).coverage[-1] == 0.2
-    assert len(average_curves([short], coverage=[0.1]).coverage) == 0
-    with pytest.raises(ValueError, match="curves must hold at least one curve"):
-        average_curves([])
-    with pytest.raises(ValueError, match="min_fraction must be between 0 and 1, got 80"):
-        average_curves([whole], min_fraction=80)
+# -- a scorer ----------------------------------------------------------------------------------------------------------
+
+
+def test_chow_through_pipelines_and_searches():
+    X, y = draw(300)
+    inside = make_pipeline(StandardScaler(), RejectClassifier(GLVQ(**QUICK), min_coverage=0.7)).fit(X, y)
+    Z = inside[:-1].transform(X)
+    accepted, correct = inside[-1].accept(Z), inside.predict(X) == y
+    expected = np.count_nonzero(accepted & ~correct) + 0.25 * np.count_nonzero(~accepted)
+    scorer = pickle.loads(pickle.dumps(chow_scorer(cost=0.25)))
+    for model in (inside, make_pipeline(FrozenEstimator(inside))):
+        assert scorer(model, X, y) == pytest.approx(-expected / len(y))
+    grid = {"rejectclassifier__cost_ratio": [0.01, 0.99], "rejectclassifier__min_coverage": [None]}
+    cheap, dear = (GridSearchCV(inside, grid, scoring=chow_scorer(cost), cv=3).fit(X, y) for cost in (0.01, 0.99))
+    assert cheap.best_params_["rejectclassifier__cost_ratio"] == 0.01
+    assert dear.best_params_["rejectclassifier__cost_ratio"] == 0.99
+    with pytest.raises(ValueError, match="cost must be between 0 and 1, got 3"):
+        chow_scorer(3)
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[300, 1"):
+        scorer(inside, X, y[:1])
+    with pytest.raises(ValueError, match=r"needs a RejectClassifier, or a Pipeline that ends in one, got LogisticRegr"):
+        scorer(LogisticRegression().fit(X, y), X, y)

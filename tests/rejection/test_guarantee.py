@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from lvq.rejection import GuaranteeError, local_thresholds
-from lvq.rejection.guarantee import Guarantee, certify, fixed_sequence, samples_needed
+from lvq.rejection.guarantee import (
+    Guarantee,
+    certify,
+    error_p_value,
+    error_upper_bound,
+    fixed_sequence,
+    samples_needed,
+)
 
 N_DRAWS = 1000
 N_SAMPLES = 480
@@ -150,7 +157,7 @@ def test_simulation_detects_invalid_choices(name):
     """Choosing by the counts, or testing on the samples the path was fitted on, violates the guarantee too often."""
 
     def by_accuracy(samples):
-        return local_thresholds(*samples).extend(*samples).pick(min_accuracy=1 - MAX_ERROR)
+        return local_thresholds(*samples).extend(*samples).with_accuracy(1 - MAX_ERROR)
 
     def on_the_same_samples(samples):
         path = local_thresholds(*samples).extend(*samples)
@@ -207,43 +214,9 @@ def test_too_few_samples_for_the_rate_they_have():
 
 def test_an_error_rate_that_is_too_high():
     correct = np.arange(2000) % 5 > 0
-    with pytest.raises(GuaranteeError, match=r"is not achievable with these samples: .*\(.*%\)") as caught:
+    with pytest.raises(GuaranteeError, match=r"could not be shown .*\(.*%\). More samples help only if") as caught:
         guaranteed((np.arange(2000) % 97, correct, np.zeros(2000)), 0.05)
     assert (caught.value.reason, caught.value.samples_needed) == ("error_rate", None)
-
-
-def test_a_rate_that_does_not_fall_is_not_achievable():
-    """One in three is an error at any certainty: reported except where the rate is lower by random variation."""
-    reasons = []
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        with pytest.raises(GuaranteeError, match=r"could not be shown with|is not achievable") as caught:
-            guaranteed((rng.random(600), rng.random(600) >= 1 / 3, np.zeros(600)), 0.05, method="global")
-        assert ("is not achievable" in str(caught.value)) == (caught.value.reason == "error_rate")
-        reasons.append(caught.value.reason)
-    assert reasons.count("error_rate") >= 34
-
-
-def test_few_errors_among_few_samples_are_not_significant():
-    # four errors among 30 are likely at a rate of 0.1, so more samples may show it
-    certainty, correct = np.zeros(30), np.arange(30) >= 4
-    path = local_thresholds(np.zeros(30), np.ones(30, dtype=bool), np.zeros(30))
-    with pytest.raises(GuaranteeError, match=r"4 errors among 30 .* are enough if the true rate is 5.00%") as caught:
-        certified(path, certainty, correct, np.zeros(30), max_error=0.1, level=0.05)
-    assert caught.value.reason == "too_few_samples"
-    needed = caught.value.samples_needed
-    half = np.arange(needed) >= needed // 20  # the true rate is half of max_error
-    assert certified(path, np.zeros(needed), half, np.zeros(needed), max_error=0.1, level=0.05).n_accepted == needed
-
-
-def test_too_few_accepted_where_the_tests_begin_is_not_a_wrong_order():
-    path = local_thresholds(*four_levels([50, 50, 50, 0]))
-    certainty = np.repeat([0, 1, 2, 3], [130, 130, 130, 10])
-    correct = np.arange(400) < 398  # two of the ten most certain are errors: too few to judge them by
-    with pytest.raises(GuaranteeError, match=r"could not be shown with 400 testing samples") as caught:
-        certified(path, certainty, correct, np.zeros(400), max_error=0.1, level=0.05)
-    assert caught.value.reason == "too_few_samples"
-    assert caught.value.samples_needed > 400
 
 
 def test_a_certainty_in_the_wrong_order():
@@ -271,3 +244,30 @@ def test_the_sequence_stops_at_a_failure():
     assert point.n_accepted == 100
     assert point.p_value <= 0.1
     assert point.coverage == 0.25
+
+
+# -- exact tests of an error rate --------------------------------------------------------------------------------------
+
+
+def test_bound_is_where_the_test_turns():
+    for k, n in [(0, 10), (1, 10), (9, 10), (7, 300)]:
+        bound = float(error_upper_bound(k, n, 0.9))
+        assert error_p_value(k, n, bound + 1e-6) < 0.1 < error_p_value(k, n, bound - 1e-6)
+    assert error_upper_bound([0, 10], [0, 10]).tolist() == [1.0, 1.0]
+    assert error_p_value([0, 10], [0, 10], 0.5).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(("max_error", "rate"), [(0.01, 0.0), (0.9, 0.0), (0.01, 0.005), (0.05, 0.04), (0.5, 0.25)])
+@pytest.mark.parametrize("level", [0.2, 0.01])
+def test_samples_needed(max_error, rate, level):
+    """One sample fewer does not suffice without any error; with errors a tenth fewer."""
+    n = samples_needed(max_error, level, rate=rate)
+    fewer = n - 1 if rate == 0 else int(0.9 * n)
+    p_values = [error_p_value(int(np.ceil(rate * size - 1e-9)), size, max_error) for size in (n, fewer)]
+    assert p_values[0] <= level * (1 + 1e-12)
+    assert level < p_values[1] or n == 1
+
+
+def test_samples_needed_for_tiny_error_rates():
+    assert samples_needed(1e-20, 0.05) == pytest.approx(-np.log(0.05) * 1e20)
+    assert samples_needed(5e-324, 0.05) >= 1e300

@@ -161,7 +161,7 @@ def test_the_tests_of_a_guarantee_place_nothing():
 
 def test_refused():
     X, y = draw(100)
-    with pytest.raises(ValueError, match=r"'combined' needs distances of a model of this library.* LogisticRegression"):
+    with pytest.raises(ValueError, match=r"measure='combined', need a model of this library.* LogisticRegression"):
         RejectClassifier(LogisticRegression(), measure="combined").fit(X, y)
     with pytest.raises(
         ValueError, match=r"outliers of RejectClassifier.fit need measure='combined' or 'auto', got 'rel"

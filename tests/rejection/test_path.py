@@ -1,10 +1,10 @@
-"""Thresholds per cell and paths of them: the strict rule, picking, counting on other samples, extending to the end."""
+"""Thresholds per cell and paths of them: the strict rule, the best points, counts on other samples, the end."""
 
 import numpy as np
 import pytest
 
 from lvq.rejection import local_thresholds
-from lvq.rejection.path import CellThresholds
+from lvq.rejection.path import OperatingPoint
 from lvq.rejection.thresholds import METHODS
 
 
@@ -24,57 +24,28 @@ def test_coverage_and_accuracy(table_1):
     assert np.isnan(path.accuracy[-1])
 
 
-def test_pick(path):
+def test_the_best_points(path):
     """The best of all points, by a search through them."""
     every = [path.point(index) for index in range(len(path))]
     for wanted in (0.0, 0.2, 0.55, 0.8, 0.9, 1.0):
-        best = path.pick(min_coverage=wanted)
-        assert best.coverage >= wanted
-        assert best.accuracy == max(p.accuracy for p in every if p.coverage >= wanted and p.coverage > 0)
-        best = path.pick(min_accuracy=wanted)
+        best = path.with_accuracy(wanted)
         assert best.accuracy >= wanted
         assert best.coverage == max(p.coverage for p in every if p.accuracy >= wanted)
 
         def cost(p, ratio=wanted):
             return path.n_errors - p.rejected_errors + ratio * (p.rejected_correct + p.rejected_errors)
 
-        assert cost(path.pick(cost_ratio=wanted)) == pytest.approx(min(map(cost, every)))
-
-
-def test_cost_ratio_of_0_and_1(path):
-    assert path.pick(cost_ratio=1.0).coverage == 1.0
-    assert path.pick(cost_ratio=0.0).rejected_errors == path.n_errors
+        assert cost(path.cheapest(wanted)) == pytest.approx(min(map(cost, every)))
+    assert path.cheapest(1.0).coverage == 1.0
+    assert path.cheapest(0.0).rejected_errors == path.n_errors
 
 
 def test_of_equally_good_points_the_highest_coverage_is_picked():
     # All correct except one error with the highest certainty: no threshold improves on 3/4 or on coverage.
     path = local_thresholds([0.1, 0.2, 0.9, 0.9], [True, True, True, False], [0, 0, 0, 0])
-    assert path.pick(min_accuracy=0.75).coverage == 1.0
-    assert path.pick(min_coverage=0.0).coverage == 1.0
-
-
-@pytest.mark.parametrize(
-    ("target", "message"),
-    [
-        ({}, "pick takes one of .*, got none"),
-        ({"min_coverage": 0.5, "min_accuracy": 0.5}, "pick takes one of .*, got min_coverage, min_accuracy"),
-        ({"max_error": 0.1}, "pick takes one of .*, got max_error"),
-        ({"min_coverage": 90}, "min_coverage must be between 0 and 1, got 90"),
-    ],
-)
-def test_refused_targets(path, target, message):
-    with pytest.raises(ValueError, match=message):
-        path.pick(**target)
-
-
-def test_targets_that_are_not_reached():
-    global_path = local_thresholds([0.1, 0.5, 0.5], [False, True, False], [0, 0, 0], method="global")
-    with pytest.raises(ValueError, match=r"min_accuracy=0.9 is not reached .* whose highest accuracy is 0.5"):
-        global_path.pick(min_accuracy=0.9)
-    elsewhere = local_thresholds([0.5], [True], ["a"]).evaluate([0.5, 0.5], [True, True], ["a", "new"])
-    assert elsewhere.coverage.tolist() == [0.5]
-    with pytest.raises(ValueError, match=r"min_coverage=0.8 is not reached .* whose highest coverage is 0.5"):
-        elsewhere.pick(min_coverage=0.8)
+    assert path.with_accuracy(0.75).coverage == 1.0
+    with pytest.raises(ValueError, match=r"min_accuracy=0.9 is not reached at any threshold; the highest .* is 0.75"):
+        path.with_accuracy(0.9)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -93,14 +64,12 @@ def test_counts_on_other_samples(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("n_steps", [1, 7])
-def test_extending_to_the_end(random_samples, method, n_steps):
+def test_extending_to_the_end(random_samples, method):
     for seed in range(6):
-        samples = random_samples(seed, ties=bool(seed % 2), n_cells=4)
+        samples, n_steps = random_samples(seed, ties=bool(seed % 2), n_cells=4), 1 if seed < 2 else 7
         path = local_thresholds(*samples, method=method)
         longer = path.extend(*samples, n_steps=n_steps)
         assert np.array_equal(longer.thresholds[: len(path)], path.thresholds)
-        assert np.array_equal(longer.rejected_errors[: len(path)], path.rejected_errors)
         assert len(longer) <= len(path) + n_steps
         assert longer.coverage[-1] == 0.0
         # Beyond the path every threshold is the last one or a common level above it, and coverage falls.
@@ -113,9 +82,8 @@ def test_extending_to_the_end(random_samples, method, n_steps):
 
 
 def accept(certainty, cell, thresholds):
-    return CellThresholds(np.array(list(thresholds)), np.array(list(thresholds.values())), np.inf).accept(
-        certainty, cell
-    )
+    cells, limits = np.array(list(thresholds)), np.array(list(thresholds.values()))
+    return OperatingPoint(cells, limits, np.inf, 0, 0, 1.0, 1.0).accept(certainty, cell)
 
 
 def test_reject_iff_strictly_below():
@@ -123,20 +91,16 @@ def test_reject_iff_strictly_below():
     mask = accept([-5.0, 5.0, 1e308], ["none", "all", "all"], {"none": -np.inf, "all": np.inf})
     assert mask.tolist() == [True, False, False]
     assert accept([], [], {0: 0.5}).tolist() == []
-    with pytest.raises(ValueError, match="certainty has 2, cell has 1"):
+    assert accept([np.nan, np.inf, -1e308], [0, 0, 0], {0: -np.inf}).tolist() == [False, False, True]
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[2, 1\]"):
         accept([0.1, 0.2], [0], {0: 0.5})
-
-
-@pytest.mark.parametrize("certainty", [np.nan, np.inf])
-def test_nan_and_infinite_are_rejected_even_where_nothing_else_is(certainty):
-    assert accept([certainty, -1e308], [0, 0], {0: -np.inf}).tolist() == [False, True]
 
 
 def test_new_cells_are_rejected_unless_there_is_a_single_threshold():
     samples = [0.1, 0.2, 0.8, 0.9], [False, True, False, True], [0, 0, 1, 1]
     local = local_thresholds(*samples).point(0)
     assert local.accept([0.9, 0.9], [1, 2]).tolist() == [True, False]
-    shared = local_thresholds(*samples, method="global").pick(min_accuracy=2 / 3)
+    shared = local_thresholds(*samples, method="global").with_accuracy(2 / 3)
     assert shared.thresholds.tolist() == [0.2, 0.2]
     assert shared.accept([0.19, 0.2], ["new", "new"]).tolist() == [False, True]
     assert shared.threshold_of([1, "new"]).tolist() == [0.2, 0.2]

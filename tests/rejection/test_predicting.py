@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression
 
-from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ
+from lvq import GLVQ
 from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection import (
     RejectClassifier,
-    accuracy_reject_curve,
-    area_under_curve,
     certainty,
     local_thresholds,
 )
@@ -55,10 +53,9 @@ def test_thresholds_are_those_of_the_array_functions(model, thresholds):
     safe = RejectClassifier(model, cv="prefit", thresholds=thresholds, min_accuracy=0.95).fit(X, y)
     cell = model.model_.distances(X).argmin(axis=1)
     relsim, correct = certainty(model, X, "relsim"), model.predict(X) == y
-    point = local_thresholds(relsim, correct, cell, method=thresholds, min_cell_size=10).pick(min_accuracy=0.95)
+    point = local_thresholds(relsim, correct, cell, method=thresholds).with_accuracy(0.95)
     np.testing.assert_allclose(safe.point_.thresholds, point.thresholds, atol=1e-6)
-    assert np.array_equal(safe.threshold_of(cell), safe.point_.threshold_of(cell))
-    assert np.array_equal(safe.accept(X), safe.certainty(X) >= safe.threshold_of(safe.cell(X)))
+    assert np.array_equal(safe.accept(X), safe.certainty(X) >= safe.point_.threshold_of(safe.cell(X)))
     assert np.array_equal(safe.accept(X), point.accept(relsim, cell))
     assert safe.accepted_accuracy(X, y) == pytest.approx(point.accuracy)
     assert np.array_equal(safe.cell(X), cell)
@@ -132,25 +129,6 @@ def test_a_certainty_that_is_not_finite_is_never_accepted(data, value):
         RejectClassifier(safe.estimator_, measure=measure, cv="prefit").fit(shifted, y)
 
 
-@pytest.mark.parametrize(
-    ("model", "measure"),
-    [
-        (GLVQ(n_prototypes=2, **QUICK), "relsim"),
-        (GMLVQ(**QUICK), "boundary"),
-        (LGMLVQ(**QUICK), "radius"),
-        (RSLVQ(n_prototypes=2, **QUICK), "probability"),
-        (RidgeClassifier(), "margin"),
-    ],
-    ids=str,
-)
-def test_certainty_ranks_better_than_a_random_order(data, model, measure):
-    """On new samples: the accuracy rises where the least certain are rejected."""
-    X, y = draw(400, 12)
-    safe = RejectClassifier(model, measure=measure).fit(*data)
-    correct = safe.predict(X) == y
-    assert area_under_curve(accuracy_reject_curve(safe.certainty(X), correct)) > correct.mean() + 0.05
-
-
 # -- a label for the rejected ------------------------------------------------------------------------------------------
 
 
@@ -160,9 +138,8 @@ def test_certainty_ranks_better_than_a_random_order(data, model, measure):
         (("cat", "dog", "eel"), "unknown species", "U"),
         (("cat", "dog", "eel"), None, "O"),
         ((0, 1, 2), -1, "i"),
-        ((0, 1, 2), np.nan, "f"),
+        ((0, 1, 2), np.nan, "O"),
         ((0, 1, 2), "?", "O"),
-        ((2**60, 2**60 + 1, 2**60 + 2), np.nan, "O"),
     ],
 )
 def test_a_label_for_the_rejected(labels, reject_label, kind):

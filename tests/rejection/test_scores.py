@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
@@ -13,7 +14,7 @@ from sklearn.svm import SVC
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, SNPC
 from lvq.inspection.certify import certified_radius
 from lvq.model.relevance import Matrix
-from lvq.rejection import certainty
+from lvq.rejection import CostClassifier, certainty
 from lvq.rejection.scores import Predictions, cells_of, reason_of
 from lvq.solvers.online import Online
 
@@ -159,7 +160,7 @@ def test_refused(data):
         certainty(type("Forest", (NearestCentroid,), {"decision_function": property()})().fit(X, y), X, "margin")
     with pytest.raises(ValueError, match=r"measure must be one of 'auto', 'relsim', .*, got 'entropy'"):
         certainty(logistic, X, "entropy")
-    with pytest.raises(ValueError, match=r"measure must be a name or a function of \(estimator, X\), got 3"):
+    with pytest.raises(ValueError, match=r"measure must be one of .*, or a function of \(estimator, X\), got 3"):
         certainty(logistic, X, 3)
 
 
@@ -191,5 +192,40 @@ def test_scores_of_another_shape_are_refused():
 def test_a_classifier_without_scores(data):
     X, y = data
     bare = type("Bare", (NearestCentroid,), {"decision_function": property(), "predict_proba": property()})
-    with pytest.raises(ValueError, match=r"measure='auto' needs .* and Bare has neither; give measure a function"):
+    with pytest.raises(ValueError, match=r"'probability' needs .* predict_proba, which Bare does not have"):
         certainty(bare().fit(X, y), X)
+
+
+# -- predictions -------------------------------------------------------------------------------------------------------
+
+
+def test_a_calibrator_predicts_itself(data):
+    """Its predictions need not be those of the model inside."""
+    calibrated = CalibratedClassifierCV(GLVQ(**QUICK), cv=3).fit(*data)
+    found = Predictions(calibrated, data[0])
+    assert found.found is None
+    np.testing.assert_array_equal(found.predicted, calibrated.predict(data[0]))
+
+
+def test_costs_decide_the_class(data):
+    """With mistakes for "c" that cost nothing, nearly everything is "c"; the winner is of that class."""
+    cost = np.array([[0.0, 9.0, 0.0], [9.0, 0.0, 0.0], [9.0, 9.0, 0.0]])
+    model = GLVQ(n_prototypes=2, **QUICK).fit(*data)
+    wrapped = CostClassifier(model, costs=cost).fit(*data)
+    found = Predictions(wrapped, data[0])
+    assert found.by_cost
+    np.testing.assert_array_equal(found.predicted, wrapped.predict(data[0]))
+    assert (found.predicted != model.predict(data[0])).any()
+    np.testing.assert_array_equal(found.model.classes[found.model.labels[found.winner]], found.predicted)
+
+
+def test_winners_of_given_classes(data):
+    """The nearest prototype of a class, for some rows."""
+    model = GLVQ(n_prototypes=2, **QUICK).fit(*data)
+    found, rows = Predictions(model, data[0]), np.array([5, 7, 40])
+    classes = np.array(["c", "a", "b"])
+    expected = []
+    for row, label in zip(rows, classes):
+        own = np.flatnonzero(model.prototype_labels_ == label)
+        expected.append(own[found.distances[row, own].argmin()])
+    assert found.nearest_of(classes, rows).winner.tolist() == expected

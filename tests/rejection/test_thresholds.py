@@ -139,10 +139,10 @@ def test_greedy_is_the_reference(random_samples, ties):
 def test_thresholds_give_the_counts_of_the_path(random_samples, method):
     for seed in range(40):
         samples = random_samples(seed, ties=bool(seed % 2), n_cells=4)
-        path = local_thresholds(*samples, method=method, min_cell_size=1 if seed % 3 else 5)
-        counts = list(zip(path.rejected_correct.tolist(), path.rejected_errors.tolist()))
-        assert path.thresholds.shape == (len(path), len(path.cells))
-        assert [counts_of(row, path.cells, *samples) for row in path.thresholds] == counts
+        path = local_thresholds(*samples, method=method)
+        for index in range(len(path)):
+            counts = path.rejected_correct[index], path.rejected_errors[index]
+            assert counts_of(path.point(index).thresholds, path.cells, *samples) == counts
         assert np.all(path.thresholds[0] == -np.inf)
 
 
@@ -160,24 +160,6 @@ def test_optimal_is_never_worse(random_samples, method):
     assert better > 0
 
 
-def test_small_cells_share_a_threshold():
-    rng = np.random.default_rng(0)
-    cell = np.repeat([0, 1, 2, 3, 4], [50, 3, 2, 40, 30])
-    certainty, correct = rng.random(125), rng.random(125) < 0.6
-    path = local_thresholds(certainty, correct, cell, min_cell_size=5)
-    assert np.array_equal(path.thresholds[:, 1], path.thresholds[:, 2])
-    joined = np.where((cell == 1) | (cell == 2), 9, cell)
-    same = local_thresholds(certainty, correct, joined)
-    assert same.rejected_errors.tolist() == path.rejected_errors.tolist()
-    # 3 + 2 samples are fewer than 6: the next smallest cell is added.
-    larger = local_thresholds(certainty, correct, cell, min_cell_size=6)
-    assert np.array_equal(larger.thresholds[:, 1], larger.thresholds[:, 4])
-    assert not np.array_equal(larger.thresholds[:, 0], larger.thresholds[:, 4])
-    # All cells together are still too few: one threshold.
-    one = local_thresholds(certainty, correct, cell, min_cell_size=1000)
-    assert one.pool_thresholds.shape[1] == 1
-
-
 @pytest.mark.parametrize(("method", "points"), [("optimal", 2), ("global", 2), ("greedy", 1)])
 def test_all_errors(method, points):
     path = local_thresholds([0.1, 0.2], [False, False], [0, 1], method=method)
@@ -189,9 +171,6 @@ def test_all_errors(method, points):
 def test_refused():
     with pytest.raises(ValueError, match="method must be one of 'optimal', 'greedy', 'global', got 'best'"):
         local_thresholds([0.1], [True], [0], method="best")
-    for size in (0, 2.5):
-        with pytest.raises(ValueError, match="min_cell_size must be an integer of 1 or more"):
-            local_thresholds([0.1], [True], [0], min_cell_size=size)
 
 
 def test_cost_ratio_is_chow(random_samples):
@@ -201,7 +180,7 @@ def test_cost_ratio_is_chow(random_samples):
         choices, n_errors = all_choices(*samples), int((~samples[1]).sum())
         for ratio in (0.0, 0.1, 0.3, 0.45, 0.5, 0.7, 0.9, 1.0):
             lowest = min(n_errors - e + ratio * (c + e) for c, e in choices)
-            point = local_thresholds(*samples).pick(cost_ratio=ratio)
+            point = local_thresholds(*samples).cheapest(ratio)
             cost = n_errors - point.rejected_errors + ratio * (point.rejected_correct + point.rejected_errors)
             assert cost == pytest.approx(lowest)
 
@@ -241,7 +220,7 @@ def test_equal_certainties_are_not_separated():
         ([0.1, np.nan], [1, 0], [0, 0], "certainty contains NaN"),
         ([], [], [], "minimum of 1 is required"),
         ([[0.1, 0.2]], [1], [0], "should be a 1d array"),
-        ([0.1, 0.2], [1], [0, 0], "certainty has 2, correct has 1, cell has 2"),
+        ([0.1, 0.2], [1], [0, 0], r"inconsistent numbers of samples: \[2, 1, 2\]"),
         ([0.1, 0.2], [1, 2], [0, 0], r"correct must hold only True/False or 1/0, got \['1', '2'\]"),
     ],
 )

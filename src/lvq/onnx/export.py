@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 from importlib import metadata
+from types import ModuleType
 from typing import TYPE_CHECKING
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from lvq.estimators.find_model import find_layer, need_model
-from lvq.onnx.converters import DTYPES, by_position, register, require_skl2onnx
-from lvq.onnx.inputs import Inputs, inputs_of, name_inputs
+from lvq.estimators.find_model import FoundModel, find_layer, need_model
+from lvq.onnx.graph import Graph
+from lvq.onnx.inputs import OUTPUTS, Inputs, inputs_of, name_inputs
 from lvq.onnx.precision import rounding_nodes
-from lvq.onnx.transformers import own_conversions
+from lvq.onnx.predictions import Predictions, class_values
+from lvq.onnx.rejection import accepted, certainty
+from lvq.onnx.transformers import by_position, own_conversions, register_transformers
+from lvq.rejection import scores
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.costs import CostClassifier
 
@@ -63,47 +68,93 @@ def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64") -> ModelProto:
     >>> [value.name for value in graph.input], [value.name for value in graph.output]
     (['X'], ['label', 'probabilities', 'certainty', 'accepted'])
     """
-    if dtype not in DTYPES:
+    if dtype not in ("float64", "float32"):
         raise ValueError(f"dtype of to_onnx must be 'float64' or 'float32', got {dtype!r}.")
-    skl2onnx = require_skl2onnx()
-    register()
-    steps, last = split_steps(estimator)
+    skl2onnx = _require_skl2onnx()
     found = need_model(estimator, "to_onnx")
+    _refuse(estimator, found)
     given = inputs_of(found)
-    whole = Pipeline([(f"step{index}", by_position(step)) for index, step in enumerate(steps)] + [("model", last)])
-    try:
-        result = skl2onnx.convert_sklearn(
-            whole if steps else last,
-            name="lvq",
-            initial_types=_types(given, dtype),
-            target_opset={"": OPSET, "ai.onnx.ml": ML_OPSET},
-            options={id(last): {"zipmap": False, "dtype": dtype}},
-            **own_conversions(dtype),
-        )
-    except (RuntimeError, NotImplementedError, AssertionError, TypeError, NameError) as error:
-        first_line = str(error).strip().partition("\n")[0]
-        raise ValueError(f"to_onnx cannot convert these steps: {step_names(estimator)}: {first_line}") from error
+    result = _steps_before(skl2onnx, found, given, dtype)
+    _add_model(result, estimator, found, dtype)
     name_inputs(result.graph, given.names)
-    return _finished(result, estimator, dtype)
+    return _finished(result, estimator, found, dtype)
 
 
-def split_steps(estimator: BaseEstimator) -> tuple[list[BaseEstimator], BaseEstimator]:
-    """The transformers before the model, CostClassifier or RejectClassifier that predicts, and the latter."""
-    found = need_model(estimator, "to_onnx")
+def _require_skl2onnx() -> ModuleType:
+    """skl2onnx; an ImportError that states how to install it where it is missing."""
+    try:
+        import onnx  # noqa: F401
+        import skl2onnx
+    except ImportError:
+        raise ImportError('to_onnx needs onnx and skl2onnx. Install them with: pip install "lvq[onnx]"') from None
+    return skl2onnx
+
+
+def _refuse(estimator: BaseEstimator, found: FoundModel) -> None:
+    """Raise an error for what no graph computes."""
+    check_is_fitted(estimator)
     reject, by_cost = find_layer(estimator, RejectClassifier), find_layer(estimator, CostClassifier)
     if reject is not None and by_cost is not None and find_layer(by_cost, RejectClassifier) is not None:
         raise ValueError(
             "to_onnx needs a RejectClassifier around a CostClassifier, not inside it, as thresholds belong to the "
             "predictions by cost; got a RejectClassifier inside."
         )
-    last = reject or by_cost or found.estimator
-    check_is_fitted(last)
     if found.model.variances is not None:
         raise ValueError(
             f"to_onnx does not support missing='ignore' of {type(found.estimator).__name__}; fit it with "
             "missing='raise', and fill missing values in a step before, for example with sklearn.impute.SimpleImputer."
         )
-    return list(found.steps[: len(found.steps) - len(need_model(last, "to_onnx").steps)]), last
+
+
+def _steps_before(skl2onnx: ModuleType, found: FoundModel, given: Inputs, dtype: str) -> ModelProto:
+    """A graph of the transformers before the model, whose one output are the samples as they reach it."""
+    from onnx import helper
+
+    if not found.steps:
+        element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+        samples = helper.make_tensor_value_info("input0", element, [None, *given.widths])
+        return helper.make_model(helper.make_graph([], "lvq", [samples], [samples]))
+    register_transformers(skl2onnx)
+    try:
+        result = skl2onnx.convert_sklearn(
+            Pipeline([(f"step{index}", by_position(step)) for index, step in enumerate(found.steps)]),
+            name="lvq",
+            initial_types=_types(given, dtype),
+            target_opset={"": OPSET, "ai.onnx.ml": ML_OPSET},
+            **own_conversions(dtype),
+        )
+    except (RuntimeError, NotImplementedError, AssertionError, TypeError, NameError) as error:
+        first_line = str(error).strip().partition("\n")[0]
+        raise ValueError(f"to_onnx cannot convert these steps: {_names(found)}: {first_line}") from error
+    read = {name for node in result.graph.node for name in node.input}
+    for value in [value for value in result.graph.input if value.name not in read]:
+        result.graph.input.remove(value)  # a column that a ColumnTransformer drops
+    return result
+
+
+def _add_model(result: ModelProto, estimator: BaseEstimator, found: FoundModel, dtype: str) -> None:
+    """Add the nodes of a model, and of a RejectClassifier or CostClassifier around it, and the outputs."""
+    from onnx import TensorProto, helper
+
+    proto, number = result.graph, helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    graph = Graph(proto.node, proto.initializer, np.dtype(dtype), "lvq")
+    samples, kind = proto.output[0].name, proto.output[0].type.tensor_type.elem_type
+    if kind != number:
+        samples = graph.cast(samples, graph.dtype)
+    floating = [value.name for value in proto.input if value.type.tensor_type.elem_type == number]
+    reject, by_cost = find_layer(estimator, RejectClassifier), find_layer(estimator, CostClassifier)
+    predictions = Predictions(graph, found.model, samples, floating, None if by_cost is None else by_cost.costs_)
+    measure = scores.auto_measure(scores.Predictions(estimator, None)) if reject is None else reject.measure_
+    values = certainty(predictions, measure)
+    accept = predictions.valid if reject is None else accepted(predictions, reject, values)
+    named = [predictions.label, predictions.probabilities, values, accept]
+    del proto.output[:]
+    is_text = class_values(found.model.classes).dtype.kind == "U"
+    types = (TensorProto.STRING if is_text else TensorProto.INT64, number, number, TensorProto.BOOL)
+    for name, output, element in zip(OUTPUTS, named, types):
+        graph.name_output(output, name)
+        shape = [None, len(found.model.classes)] if name == "probabilities" else [None]
+        proto.output.append(helper.make_tensor_value_info(name, element, shape))
 
 
 def _types(given: Inputs, dtype: str) -> list[tuple[str, DataType]]:
@@ -117,7 +168,7 @@ def _types(given: Inputs, dtype: str) -> list[tuple[str, DataType]]:
     return [(f"input{place}", kinds[kind]([None, width])) for place, (_, kind, width) in enumerate(zip(*given))]
 
 
-def _finished(result: ModelProto, estimator: BaseEstimator, dtype: str) -> ModelProto:
+def _finished(result: ModelProto, estimator: BaseEstimator, found: FoundModel, dtype: str) -> ModelProto:
     """The graph with fixed versions and metadata, checked."""
     import onnx
 
@@ -126,12 +177,11 @@ def _finished(result: ModelProto, estimator: BaseEstimator, dtype: str) -> Model
             entry.version = OPSET
     result.ir_version = IR_VERSION
     result.producer_name, result.producer_version = "lvq", metadata.version("lvq")
-    found = need_model(estimator, "to_onnx")
     about = {"estimator": type(found.estimator).__name__, "classes": json.dumps(found.model.classes.tolist())}
     if hasattr(estimator, "feature_names_in_"):
         about["features"] = json.dumps([str(name) for name in estimator.feature_names_in_])
     onnx.helper.set_model_props(result, about)
-    problem = f"to_onnx(dtype={dtype!r}) cannot convert these steps: {step_names(estimator)}"
+    problem = f"to_onnx(dtype={dtype!r}) cannot convert these steps: {_names(found)}"
     try:
         onnx.checker.check_model(result, full_check=True)
     except Exception as error:  # of the checker, of shape inference, or of what they are written in
@@ -145,6 +195,6 @@ def _finished(result: ModelProto, estimator: BaseEstimator, dtype: str) -> Model
     return result
 
 
-def step_names(estimator: BaseEstimator) -> str:
+def _names(found: FoundModel) -> str:
     """The names of all transformers before a model."""
-    return ", ".join(type(step).__name__ for step in need_model(estimator, "to_onnx").steps) or "none"
+    return ", ".join(type(step).__name__ for step in found.steps) or "none"

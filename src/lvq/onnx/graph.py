@@ -8,56 +8,69 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lvq.typing import Argument
+
 if TYPE_CHECKING:
-    from skl2onnx.common._container import ModelComponentContainer
-    from skl2onnx.common._topology import Scope
+    from collections.abc import MutableSequence
+
+    from onnx import NodeProto, TensorProto
 
 
 class Graph:
-    """Adds nodes and constants to a graph that skl2onnx is making.
+    """Adds nodes and constants to a graph.
 
     Parameters
     ----------
-    scope, container : objects of skl2onnx
-        The first provides names, the second collects the nodes.
+    nodes, initializers : list
+        Those of the graph.
     dtype : numpy.float64 or numpy.float32
         Type in which the graph computes.
+    prefix : str
+        Of the new names; no other name of the graph begins with it.
     """
 
-    def __init__(self, scope: Scope, container: ModelComponentContainer, dtype: np.dtype | type) -> None:
-        self.scope, self.container, self.dtype = scope, container, np.dtype(dtype)
+    def __init__(
+        self,
+        nodes: MutableSequence[NodeProto],
+        initializers: MutableSequence[TensorProto],
+        dtype: np.dtype | type,
+        prefix: str,
+    ) -> None:
+        self.nodes, self.initializers, self.dtype, self.prefix = nodes, initializers, np.dtype(dtype), prefix
 
-    def node(self, operation: str, *inputs: str, **attributes: int | float | str) -> str:
+    def _add(self, operation: str, inputs: Sequence[str], outputs: list[str], **attributes: Argument) -> None:
+        from onnx import helper
+
+        self.nodes.append(helper.make_node(operation, inputs, outputs, name=self._name(operation), **attributes))
+
+    def _name(self, kind: str) -> str:
+        return f"{self.prefix}_{kind}_{len(self.nodes)}_{len(self.initializers)}"
+
+    def node(self, operation: str, *inputs: str, **attributes: Argument) -> str:
         """The one output of an operation."""
-        output = self.scope.get_unique_variable_name(operation.lower())
-        name = self.scope.get_unique_operator_name(operation)
-        self.container.add_node(operation, list(inputs), [output], name=name, **attributes)
+        output = self._name(operation.lower())
+        self._add(operation, inputs, [output], **attributes)
         return output
 
     def split(self, values: str, sizes: Sequence[int] | NDArray[np.intp]) -> list[str]:
         """Columns in slices of the given widths."""
-        outputs = [self.scope.get_unique_variable_name("slice") for _ in sizes]
-        name = self.scope.get_unique_operator_name("Split")
-        self.container.add_node("Split", [values, self.constant(np.array(sizes))], outputs, name=name, axis=1)
+        widths = self.constant(np.array(sizes))
+        outputs = [f"{self._name('slice')}_{place}" for place in range(len(sizes))]
+        self._add("Split", [values, widths], outputs, axis=1)
         return outputs
 
     def name_output(self, values: str, name: str) -> None:
         """Give values the name of an output."""
-        self.container.add_node("Identity", [values], [name], name=self.scope.get_unique_operator_name("Identity"))
+        self._add("Identity", [values], [name])
 
     def constant(self, values: ArrayLike) -> str:
         """Numbers, booleans or strings; floating numbers in the graph's type, integers as int64."""
-        from onnx import TensorProto, numpy_helper
+        from onnx import numpy_helper
 
-        array = np.asarray(values)
-        name = self.scope.get_unique_variable_name("constant")
-        if array.dtype.kind in "US":
-            texts = [str(text).encode("utf-8") for text in array.ravel()]
-            self.container.add_initializer(name, TensorProto.STRING, list(array.shape), texts)
-            return name
-        if array.dtype.kind != "b":
-            array = array.astype(self.dtype if array.dtype.kind == "f" else np.int64)
-        self.container.add_initializer(name, None, None, numpy_helper.from_array(np.ascontiguousarray(array)))
+        array, name = np.asarray(values), self._name("constant")
+        types = {"f": self.dtype, "i": np.dtype(np.int64), "U": np.dtype(object)}
+        array = np.ascontiguousarray(array.astype(types.get(array.dtype.kind, array.dtype)))
+        self.initializers.append(numpy_helper.from_array(array, name))
         return name
 
     def number(self, value: float) -> str:
@@ -95,3 +108,9 @@ class Graph:
     def is_class(self, index: str, count: int) -> str:
         """One row per sample, True in the column of its index."""
         return self.node("Equal", self.constant(np.arange(count)[None]), self.column(index))
+
+    def relative(self, near: str, far: str) -> str:
+        """(far - near)/(far + near), 0 where both are 0."""
+        total = self.node("Add", near, far)
+        safe = self.node("Where", self.node("Greater", total, self.number(0)), total, self.number(1))
+        return self.node("Div", self.node("Sub", far, near), safe)

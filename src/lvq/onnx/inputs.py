@@ -10,10 +10,12 @@ from sklearn.compose import ColumnTransformer
 from lvq.estimators.find_model import FoundModel
 from lvq.inspection.columns import input_blocks
 from lvq.inspection.steps import Step, adapter
-from lvq.onnx.converters import OUTPUTS
 
 if TYPE_CHECKING:
     from onnx import GraphProto
+
+
+OUTPUTS = ("label", "probabilities", "certainty", "accepted")
 
 
 class Inputs(NamedTuple):
@@ -32,8 +34,9 @@ def inputs_of(found: FoundModel) -> Inputs:
             f"to_onnx needs steps that take tables, got {type(first).__name__}; transform X with that step first, and "
             "pass the rest of the pipeline."
         )
-    kinds = ["number"] * int(first.n_features_in_)
-    for block in input_blocks(found)[0]:
+    kinds, blocks = ["number"] * int(first.n_features_in_), input_blocks(found)[0]
+    read = {column for block in blocks for column in block.columns.tolist()}
+    for block in blocks:
         for place, column in enumerate(block.columns.tolist() if block.steps else []):
             kind = _kind(block.steps[0], place)
             if kinds[column] not in ("number", kind):
@@ -42,7 +45,8 @@ def inputs_of(found: FoundModel) -> Inputs:
                     f"transformer and {kind} to {type(block.steps[0]).__name__}. Give each its own copy of the column."
                 )
             kinds[column] = kind if kind != "number" else kinds[column]
-    if len(set(kinds)) == 1:
+    dropped = isinstance(first, ColumnTransformer) and hasattr(first, "feature_names_in_") and len(read) < len(kinds)
+    if len(set(kinds)) == 1 and not dropped:  # a dropped column may hold strings, which cannot be in X
         return Inputs(["X"], kinds[:1], [len(kinds)])
     if not isinstance(first, ColumnTransformer):
         raise ValueError(
@@ -73,7 +77,7 @@ def name_inputs(graph: GraphProto, names: list[str]) -> None:
     """
     inner = {name for node in graph.node for name in node.output} | {tensor.name for tensor in graph.initializer}
     changed = {name: f"inner_{name}" for name in inner & set(names)}
-    changed |= {value.name: name for value, name in zip(graph.input, names)}
+    changed |= {f"input{place}": name for place, name in enumerate(names)}
     for node in graph.node:
         for values in (node.input, node.output):
             values[:] = [changed.get(name, name) for name in values]

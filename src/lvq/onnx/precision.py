@@ -33,18 +33,12 @@ def rounding_nodes(model: ModelProto) -> list[str]:
     types = {value.name: value.type.tensor_type.elem_type for value in values}
     types |= {tensor.name: tensor.data_type for tensor in inferred.initializer}
     single, whole = onnx.TensorProto.FLOAT, (onnx.TensorProto.INT64, onnx.TensorProto.BOOL, onnx.TensorProto.INT32)
-    exact = {tensor.name for tensor in inferred.initializer}  # float32 constants matter where they are used
     found = []
     for node in inferred.node:
         if node.domain == "ai.onnx.ml":  # no types are inferred for these operations; their floats are float32
             types = dict.fromkeys(node.output, single) | types
-        if not any(types.get(name) == single for name in node.output):
-            continue
-        given = [name for name in node.input if types.get(name) == single]
-        passes = node.op_type in EXACT_OPERATORS and all(name in exact for name in given)
         counts = node.op_type in ENCODERS or (node.op_type == "Cast" and types.get(node.input[0]) in whole)
-        if passes or counts:
-            exact.update(node.output)
-        else:
+        rounds = node.op_type not in EXACT_OPERATORS and not counts
+        if rounds and any(types.get(name) == single for name in node.output):
             found.append(node.op_type)
     return sorted(set(found))

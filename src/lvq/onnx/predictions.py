@@ -187,45 +187,29 @@ class Predictions:
         return graph.node("Max", H, graph.column(graph.take(H, graph.first("ArgMin", D))))
 
     @cached_property
-    def _gap(self) -> tuple[str, str]:
-        """For each class the smallest H of all others, and that less its own."""
+    def _relative(self) -> str:
+        """(H' - H)/(H' + H) of each class, where H' is the smallest of all others, (N, C)."""
         graph, H = self.graph, self.class_links
         nearest = graph.is_class(graph.first("ArgMin", H), self.n_classes)
         rest = graph.node("Where", nearest, graph.number(np.inf), H)
         second = graph.reduce("ReduceMin", rest, keep=True)
         others = graph.node("Where", nearest, second, graph.reduce("ReduceMin", H, keep=True))
-        return others, graph.node("Sub", others, H)
-
-    @cached_property
-    def scores(self) -> str:
-        """As `decision_function`, a column for every class, (N, C)."""
-        graph, rule, xi = self.graph, self.model.decision, self.model.decision.xi
-        if self.by_posterior:
-            tiny = graph.number(np.finfo(graph.dtype).tiny)
-            return graph.node("Log", graph.node("Max", self.posterior, tiny))
-        largest = float(np.finfo(graph.dtype).max)
-        if rule.log_probabilities and xi is not None:
-            if self.n_classes > 2:
-                values = graph.node("LogSoftmax", self._sharp, axis=1)
-                return graph.node("Max", values, graph.number(-largest))
-            xi = xi / rule.temperature
-        if xi is not None:
-            steep = graph.node("Mul", self._gap[1], graph.number(xi))
-            return graph.node("Clip", steep, graph.number(-largest), graph.number(largest))
-        total = graph.node("Add", self._gap[0], self.class_links)
-        safe = graph.node("Where", graph.node("Greater", total, graph.number(0)), total, graph.number(1))
-        return graph.node("Div", self._gap[1], safe)
+        return graph.relative(H, others)
 
     @cached_property
     def probabilities(self) -> str:
         """As `predict_proba`, (N, C)."""
         graph, rule = self.graph, self.model.decision
-        if self.by_posterior and rule.temperature == 1:
-            return self.posterior
-        if rule.xi is not None and not self.by_posterior:
+        if self.by_posterior:
+            if rule.temperature == 1:
+                return self.posterior
+            tiny = graph.number(np.finfo(graph.dtype).tiny)
+            scores, sharpness = graph.node("Log", graph.node("Max", self.posterior, tiny)), 1.0
+        elif rule.xi is not None:
             return graph.node("Softmax", self._sharp, axis=1)
-        sharp = (1 if self.by_posterior else rule.sharpness / 2) / rule.temperature
-        return graph.node("Softmax", graph.node("Mul", self.scores, graph.number(sharp)), axis=1)
+        else:
+            scores, sharpness = self._relative, rule.sharpness / 2
+        return graph.node("Softmax", graph.node("Mul", scores, graph.number(sharpness / rule.temperature)), axis=1)
 
     @cached_property
     def _sharp(self) -> str:

@@ -8,6 +8,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
@@ -21,6 +23,18 @@ if TYPE_CHECKING:
     from skl2onnx.common._topology import Operator, Scope
 
 ENCODER = "SklearnOneHotEncoder"  # in skl2onnx's registry
+
+
+def by_position(step: BaseEstimator) -> BaseEstimator:
+    """The transformer with columns by their positions: skl2onnx finds named ones only among inputs of that name."""
+    if not isinstance(step, ColumnTransformer):
+        return step
+    changed = ColumnTransformer(step.transformers)  # which a TablePreprocessor is, behind its reading of cells
+    vars(changed).update(vars(step))
+    changed.transformers_ = [
+        (name, inner, list(step._transformer_to_input_indices[name])) for name, inner, _ in step.transformers_
+    ]
+    return changed
 
 
 def register_transformers(skl2onnx: Argument) -> None:
@@ -51,11 +65,12 @@ def _shapes(operator: Operator) -> None:
     operator.outputs[0].type = type(variable.type)([variable.get_first_dimension(), width])
 
 
-def _graph(scope: Scope, operator: Operator, container: ModelComponentContainer) -> Graph:
+def _graph(scope: Scope, operator: Operator, container: ModelComponentContainer, dtype: Argument = None) -> Graph:
     from skl2onnx.common.data_types import FloatTensorType
 
-    single = isinstance(operator.inputs[0].type, FloatTensorType)
-    return Graph(scope, container, np.float32 if single else np.float64)
+    if dtype is None:
+        dtype = np.float32 if isinstance(operator.inputs[0].type, FloatTensorType) else np.float64
+    return Graph(container.nodes, container.initializers, dtype, scope.get_unique_operator_name("step"))
 
 
 def _convert_linear(scope: Scope, operator: Operator, container: ModelComponentContainer) -> None:
@@ -116,7 +131,7 @@ def _convert_encoder(scope: Scope, operator: Operator, container: ModelComponent
     """The nodes of skl2onnx, then a cast of its zeros and ones."""
     from skl2onnx.common._registration import get_converter
 
-    codes, graph = scope.get_unique_variable_name("codes"), Graph(scope, container, dtype)
+    codes, graph = scope.get_unique_variable_name("codes"), _graph(scope, operator, container, dtype)
     inner = SimpleNamespace(raw_operator=operator.raw_operator, inputs=operator.inputs, output_full_names=codes)
     get_converter(ENCODER)(scope, inner, container)
     graph.name_output(graph.cast(codes, dtype), operator.outputs[0].full_name)

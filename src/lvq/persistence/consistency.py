@@ -1,11 +1,12 @@
 """Whether a loaded estimator is consistent: its parameters, its fitted model, its training state, its transformers.
 
 A checksum detects damage, but not a file that was made by hand, whose sizes compiled loops would trust. Parts such as
-`PrototypeModel` and `CellThresholds` validate themselves.
+`PrototypeModel` and `OperatingPoint` validate themselves.
 """
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.preprocessing import OneHotEncoder
 
 from lvq.estimators.registry import estimator_types
 from lvq.estimators.specification import check_part
@@ -33,11 +34,30 @@ def check(estimator: BaseEstimator) -> None:
             check_part(part)
     if isinstance(estimator, tuple(estimator_types().values())):
         _check_model(estimator)
+    columns = sorted(vars(estimator).get("vocabulary_", {}).values())  # of a CountVectorizer and the like
+    require(columns == list(range(len(columns))), f"{type(estimator).__name__} has a word without a column")
+    if isinstance(estimator, OneHotEncoder) and "categories_" in vars(estimator):
+        _check_encoder(estimator)
     if isinstance(estimator, TransformerMixin):
         for name in FEATURE_ATTRIBUTES:
             shape, n_features = np.shape(vars(estimator).get(name, 0)), vars(estimator).get("n_features_in_")
             fits = not shape or n_features is None or shape[-1] == n_features
             require(fits, f"{type(estimator).__name__} has {name} of shape {shape} for {n_features} features")
+
+
+def _check_encoder(encoder: OneHotEncoder) -> None:
+    """Raise a ValueError where a category has no column: products of sparse rows check no indices."""
+    n_features = len(encoder.categories_)
+    drops = encoder._drop_idx_after_grouping if encoder._drop_idx_after_grouping is not None else [None] * n_features
+    rare, mappings = [None] * n_features, [None] * n_features
+    if encoder._infrequent_enabled:
+        rare, mappings = encoder._infrequent_indices, encoder._default_to_infrequent_mappings
+    features = zip(encoder.categories_, rare, mappings, drops, encoder._n_features_outs, strict=True)
+    for names, unknown, mapping, dropped, width in features:
+        codes = np.append(np.arange(len(names)), [] if unknown is None else unknown).astype(np.int64)
+        codes = codes if mapping is None else mapping[codes]
+        codes = codes if dropped is None else np.where(codes > dropped, codes - 1, codes)[codes != dropped]
+        require(width >= 0 and np.all((codes >= 0) & (codes < width)), "OneHotEncoder has a category without a column")
 
 
 def _check_model(estimator: BaseEstimator) -> None:
@@ -54,10 +74,5 @@ def _check_model(estimator: BaseEstimator) -> None:
         return  # a search: the training state is that of the best estimator
     state = vars(estimator).get("_state")
     require(isinstance(state, TrainingState), f"{name} has no training state")
-    check_state(state, model)
-
-
-def check_state(state: TrainingState, model: PrototypeModel) -> None:
-    """Raise a ValueError where the sizes of a training state do not fit the model; compiled loops rely on them."""
-    problem = state_problem(state, model)
+    problem = state_problem(state, model)  # compiled loops rely on its sizes
     require(not problem, problem)

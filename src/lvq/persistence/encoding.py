@@ -3,7 +3,7 @@
 None, booleans, numbers and strings are stored as they are. Everything else is a list: a kind, then the nodes of its
 parts, such as ``["tuple", 1, 2]`` or ``["object", "lvq.GLVQ", ["dict", "max_iter", 100, ...]]``. Only exact types are
 written, and nothing is lost. Reading makes objects empty and sets their attributes; no method is called, except
-the validation of this library's own classes and the construction of compiled parts.
+the validation of this library's own classes.
 """
 
 import copyreg
@@ -15,7 +15,7 @@ from itertools import chain
 import numpy as np
 
 from lvq.persistence.consistency import check, require
-from lvq.persistence.trusted import find, is_class, is_compiled, is_part, is_value, name_of, public_types
+from lvq.persistence.trusted import find, is_class, is_part, is_value, name_of, public_types
 from lvq.typing import JSONValue
 
 PLAIN = (type(None), bool, int, float, str)
@@ -51,8 +51,6 @@ class Encoder:
         """The kind of an object, and the objects that it consists of."""
         if type(value) is list or type(value) is tuple:
             return [type(value).__name__, *value]
-        if type(value) is set:
-            return ["set", *sorted(value, key=repr)]
         if type(value) is dict:
             return ["dict", *chain.from_iterable(value.items())]
         if type(value) is slice:
@@ -78,21 +76,16 @@ class Encoder:
         return self._instance(value, type(value))
 
     def _number(self, array: np.ndarray) -> int:
-        self.arrays.append(array if array.dtype.names is None else np.zeros(array.shape, array.dtype))
-        for field in array.dtype.names or ():  # the bytes between fields mean nothing
-            self.arrays[-1][field] = array[field]
+        self.arrays.append(array)
         return len(self.arrays) - 1
 
     def _instance(self, value: object, kind: type) -> list[object]:
         name = name_of(kind)
-        how, arguments, state, *items = (*value.__reduce_ex__(2), None)[:5]
-        allowed = is_compiled if how is kind else is_class
-        if find(name, allowed, self.trusted) is not kind:
+        if find(name, is_class, self.trusted) is not kind:
             raise ValueError(f"{name} is another class where it is imported")
         if hasattr(kind, "_fields") and isinstance(value, tuple):
             return ["named_tuple", name, *value]
-        if how is kind:
-            return ["compiled", name, arguments, state]
+        how, arguments, _, *items = (*value.__reduce_ex__(2), None)[:5]
         if how is not copyreg.__newobj__ or len(arguments) > 1 or any(items) or not hasattr(value, "__dict__"):  # type: ignore[attr-defined]
             raise ValueError(f"{name} has other content than attributes")
         attributes = {part.name: getattr(value, part.name) for part in fields(kind)} if is_part(kind) else vars(value)
@@ -139,12 +132,6 @@ class Decoder:
         state.set_state(("MT19937", np.array(key).astype(np.uint32), int(position), int(has_gauss), cached))
         return self._random_states.setdefault(number, state)
 
-    def _compiled(self, name: str, arguments: tuple[object, ...], state: object) -> object:
-        result = find(name, is_compiled, self.trusted)(*arguments)
-        if state is not None:
-            result.__setstate__(state)
-        return result
-
     def _object(self, name: str, state: dict[str, object]) -> object:
         kind = find(name, is_class, self.trusted)
         self.uses_sklearn |= name.startswith("sklearn.")
@@ -169,7 +156,6 @@ class Decoder:
 BUILDERS: dict[str, Callable[..., object]] = {
     "list": lambda _, *items: list(items),
     "tuple": lambda _, *items: items,
-    "set": lambda _, *items: set(items),
     "slice": lambda _, *bounds: slice(*bounds),
     "scalar": lambda _, array: array[()],
     "dtype": lambda _, array: array.dtype,
@@ -180,6 +166,5 @@ BUILDERS: dict[str, Callable[..., object]] = {
     "objects": Decoder._objects,
     "masked": lambda _, data, mask: np.ma.MaskedArray(data, mask.reshape(data.shape)),
     "random_state": Decoder._random_state,
-    "compiled": Decoder._compiled,
     "object": Decoder._object,
 }

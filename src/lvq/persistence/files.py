@@ -48,7 +48,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, trusted: Iterabl
     ----------
     model : estimator
         A model of this library, a `RejectClassifier`, a Pipeline or search with such a model; or any estimator of
-        scikit-learn without trees. Fitted or not.
+        scikit-learn that consists of attributes, as trees do not. Fitted or not.
     path : str or path
         Where to write: a new path or a regular file. Usually the name ends in ``.lvq``.
     trusted : list of classes, functions or their full names, default=()
@@ -182,8 +182,7 @@ def _arrays(described: list[JSONValue], data: bytes) -> list[np.ndarray]:
     arrays, start = [], 0
     for text, order, shape in described:
         dtype = descr_to_dtype(text)
-        parts = [part[0] for part in dtype.fields.values()] if dtype.fields else [dtype]
-        require(all(part.kind in "biufSUmM" and part.itemsize for part in parts), f"an array of type {dtype}")
+        require(dtype.kind in "biufSUmM" and dtype.itemsize, f"an array of type {dtype}")
         require(all(type(length) is int and length >= 0 for length in shape), f"an array of shape {shape}")
         end = start + dtype.itemsize * math.prod(shape)
         require(end <= len(data), f"an array of shape {shape}, longer than the file")

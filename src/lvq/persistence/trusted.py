@@ -28,7 +28,6 @@ SKLEARN_PARTS = (
     "sklearn.compose._column_transformer._RemainderColsList",  # columns of the remainder, in scikit-learn 1.6
     "sklearn.calibration._CalibratedClassifier",
 )
-SKLEARN_LOSSES = ("sklearn._loss", "sklearn.linear_model._sgd_fast")
 SKLEARN_FUNCTIONS = ("sklearn.metrics", "sklearn.feature_selection")
 Trusted: TypeAlias = str | type | Callable[..., object]  # a class or a function, or its full name
 SCALARS = (bool, int, float, complex, str, bytes, object)
@@ -104,12 +103,7 @@ def is_class(found: object) -> bool:
     if not isinstance(found, type) or found.__module__.startswith("lvq."):
         return is_part(found) or getattr(found, "__bases__", None) == (tuple,)
     bases = [f"{base.__module__}.{base.__qualname__}" for base in found.__mro__]
-    return is_compiled(found) or any(base.startswith(SKLEARN_PARTS) for base in bases)
-
-
-def is_compiled(found: object) -> bool:
-    """Whether objects of this class may be built by calling it."""
-    return isinstance(found, type) and found.__module__.startswith(SKLEARN_LOSSES)
+    return any(base.startswith(SKLEARN_PARTS) for base in bases)
 
 
 def is_value(found: object) -> bool:

@@ -5,13 +5,7 @@
 
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.costs import CostClassifier, cost_matrix
-from lvq.rejection.curves import (
-    accepted_accuracy_scorer,
-    accuracy_reject_curve,
-    area_under_curve,
-    chow_scorer,
-    coverage_scorer,
-)
+from lvq.rejection.curves import accuracy_reject_curve, area_under_curve, chow_scorer
 from lvq.rejection.guarantee import GuaranteeError
 from lvq.rejection.scores import certainty
 from lvq.rejection.thresholds import local_thresholds
@@ -20,12 +14,10 @@ __all__ = [
     "CostClassifier",
     "GuaranteeError",
     "RejectClassifier",
-    "accepted_accuracy_scorer",
     "accuracy_reject_curve",
     "area_under_curve",
     "certainty",
     "chow_scorer",
     "cost_matrix",
-    "coverage_scorer",
     "local_thresholds",
 ]

@@ -11,6 +11,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,13 +21,12 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params
 
 from lvq.rejection.coverage import coverage_point
-from lvq.rejection.guarantee import Guarantee, certify, too_few
+from lvq.rejection.guarantee import Guarantee, certify
 from lvq.rejection.path import BoolArray, FloatArray, IntArray, OperatingPoint, ThresholdPath, check_certainty
 from lvq.rejection.scores import Measure, NoneOfThese, Predictions, cells_of, certainty_of, mean_measure
 from lvq.rejection.thresholds import in_steps, local_thresholds, step_of
 from lvq.typing import Argument, CrossValidation, Fold, Labels, MatrixLike
 
-MIN_CELL_SIZE = 10  # cells with fewer calibration samples share a threshold
 STEADY_CELL_SIZE = 100  # cells with fewer have thresholds that vary much from one calibration to the next
 LOW = 0.05  # fraction of the training samples below which ranks are not used
 PATH_FRACTION = 0.25  # of the calibration samples, for the path of a guarantee; the tests need the larger part
@@ -45,6 +45,11 @@ class Data(NamedTuple):
     weighted: BoolArray
     for_fit: dict[str, Argument]
 
+    @property
+    def units(self) -> Labels:
+        """What is independent: the group of each sample, or the sample itself."""
+        return np.arange(len(self.y)) if self.groups is None else self.groups
+
     def take(self, rows: IntArray) -> Data:
         """Some of the samples; arguments with an entry for each sample are taken too."""
         groups = None if self.groups is None else self.groups[rows]
@@ -62,45 +67,25 @@ class Data(NamedTuple):
 def held_out_rows(data: Data, fraction: float, rng: np.random.RandomState, *, for_tests: bool) -> IntArray:
     """Rows to hold out: whole groups, or by class, or at random where a guarantee is tested; never of weight 0."""
     usable = np.flatnonzero(data.weighted)
-    if data.groups is not None:
-        return np.flatnonzero(data.weighted & drawn_groups(data.groups, fraction, rng))
-    if for_tests:
-        rows = rng.permutation(usable)[: round(fraction * len(usable))]
-    else:  # by class, so that the estimator is trained on all classes
-        classes = [rng.permutation(usable[data.y[usable] == label]) for label in np.unique(data.y[usable])]
-        rows = np.concatenate([part[: min(round(fraction * len(part)), len(part) - 1)] for part in classes])
+    if data.groups is not None or for_tests:
+        return usable[drawn(data.units[usable], fraction, rng)]
+    # by class, so that the estimator is trained on all classes
+    classes = [rng.permutation(usable[data.y[usable] == label]) for label in np.unique(data.y[usable])]
+    rows = np.concatenate([part[: min(round(fraction * len(part)), len(part) - 1)] for part in classes])
     return np.sort(rows)
 
 
-def drawn_groups(groups: Labels, fraction: float, rng: np.random.RandomState) -> BoolArray:
-    """The rows of a fraction of the groups."""
-    names = np.unique(groups)
-    return np.isin(groups, rng.permutation(names)[: max(1, round(fraction * len(names)))])
+def drawn(units: Labels, fraction: float, rng: np.random.RandomState) -> BoolArray:
+    """Which samples are in a fraction of the units, at least one of them."""
+    names = np.unique(units)
+    return np.isin(units, rng.permutation(names)[: max(1, round(fraction * len(names)))])
 
 
-def path_and_test_rows(groups: Labels | None, n_rows: int, rng: np.random.RandomState) -> tuple[IntArray, IntArray]:
-    """Rows for the path of a guarantee, and rows for its tests: one of each group."""
-    groups = np.arange(n_rows) if groups is None else groups
-    for_path = drawn_groups(groups, PATH_FRACTION, rng)
+def path_and_test_rows(units: Labels, rng: np.random.RandomState) -> tuple[IntArray, IntArray]:
+    """Rows for the path of a guarantee, and rows for its tests: one of each unit."""
+    for_path = drawn(units, PATH_FRACTION, rng)
     others = rng.permutation(np.flatnonzero(~for_path))
-    return np.flatnonzero(for_path), others[np.unique(groups[others], return_index=True)[1]]
-
-
-def n_units(groups: Labels | None, n_rows: int) -> int:
-    """Number of independent units: groups, or rows."""
-    return n_rows if groups is None else len(np.unique(groups))
-
-
-def check_enough(guarantees: Sequence[Guarantee], units: int, given: int) -> None:
-    """Raise a GuaranteeError before anything is trained where no number of errors could pass a test.
-
-    `units` of all units that are `given` are held out.
-    """
-    n_testing = units - max(1, round(PATH_FRACTION * units))
-    easiest = max(guarantees, key=lambda guarantee: guarantee.max_error)
-    error = too_few(n_testing, n_testing, easiest._replace(fraction_tested=max(n_testing, 1) / given))
-    if error is not None:
-        raise error
+    return np.flatnonzero(for_path), others[np.unique(units[others], return_index=True)[1]]
 
 
 # -- what is predicted for them ----------------------------------------------------------------------------------------
@@ -161,7 +146,7 @@ def cross_fitted(
         found, training = everyone.take(test), everyone.take(train)
         found = found._replace(certainty=on_scale(found.certainty, training.certainty, final.certainty))
         if predictions.found is not None:
-            found = found._replace(cell=predictions.winner_for(found.predicted, test))
+            found = found._replace(cell=predictions.nearest_of(found.predicted, test).winner)
         parts.append(found)
     return Scored(*(np.concatenate(columns) for columns in zip(*parts))), own
 
@@ -200,36 +185,29 @@ def _folds(cv: Folds, data: Data) -> Iterable[Fold] | Iterable[FittedFold]:
 # -- the thresholds ----------------------------------------------------------------------------------------------------
 
 
-class Thresholds(NamedTuple):
-    """The path, the operating point, and notes."""
-
-    path: ThresholdPath
-    point: OperatingPoint
-    notes: tuple[str, ...]
-
-
 def fit_thresholds(
     method: str,
     target: tuple[str, float],
     guarantees: Sequence[Guarantee],
     fitting: Scored,
-    testing: Scored | None,
-) -> Thresholds:
-    """Path and operating point; `target` is not used where there are guarantees."""
+    testing: Scored,
+) -> tuple[ThresholdPath, OperatingPoint, tuple[str, ...]]:
+    """The path, the operating point and notes; `testing` is used where there are guarantees, else `target`."""
     step = step_of(fitting.certainty)
     samples = in_steps(fitting.certainty, step), fitting.correct, fitting.cell
-    path = local_thresholds(*samples, method=method, min_cell_size=MIN_CELL_SIZE).extend(*samples).lowered(step / 2)
-    notes = () if method == "global" else _small_cells(fitting.cell)
+    path = local_thresholds(*samples, method=method).extend(*samples)
+    path = replace(path, thresholds=path.thresholds - step / 2)  # which changes no count, see `in_steps`
     name, value = target
     point: OperatingPoint
-    more: tuple[str, ...] = ()
-    if testing is not None:
-        point, more = certify(path, testing.certainty, testing.correct, testing.cell, guarantees)
+    notes: tuple[str, ...] = ()
+    if guarantees:
+        point, notes = certify(path, testing.certainty, testing.correct, testing.cell, guarantees)
     elif name == "min_coverage":
-        point, more = coverage_point(path, samples, value, step=step)
+        point, notes = coverage_point(path, samples, value, step=step)
     else:
-        point = path.pick(**{name: value})
-    return Thresholds(path, point, notes + more)
+        point = path.with_accuracy(value) if name == "min_accuracy" else path.cheapest(value)
+    small = () if method == "global" else _small_cells(fitting.cell)
+    return path, point, small + notes
 
 
 def _small_cells(cell: Labels) -> tuple[str, ...]:

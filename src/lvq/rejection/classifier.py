@@ -13,12 +13,10 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import Tags, assert_all_finite, check_random_state, get_tags, indexable
+from sklearn.utils import assert_all_finite, check_random_state, indexable
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -31,28 +29,25 @@ from sklearn.utils.validation import (
 
 from lvq.estimators.base import unchanged_on_error
 from lvq.estimators.inputs import is_dask
+from lvq.rejection.around import AroundClassifier
 from lvq.rejection.calibration import (
     Data,
     Folds,
-    Thresholds,
     calibrated,
-    check_enough,
     cross_fitted,
     fit_thresholds,
     held_out_rows,
-    n_units,
     path_and_test_rows,
     score,
 )
-from lvq.rejection.guarantee import Guarantee
-from lvq.rejection.path import BoolArray, FloatArray, OperatingPoint, ThresholdPath, check_fraction, positions
+from lvq.rejection.guarantee import Guarantee, too_few
+from lvq.rejection.path import BoolArray, FloatArray, IntArray, OperatingPoint, ThresholdPath, check_fraction, positions
 from lvq.rejection.scores import (
     MEASURES,
     Measure,
     Predictions,
     SampleFunction,
     auto_measure,
-    cell_kind,
     cells_of,
     certainty_of,
     predicted_classes,
@@ -71,7 +66,7 @@ def _estimator_has(name: str) -> Callable[[RejectClassifier], bool]:
     return lambda self: getattr(self.predicting_estimator, name) is not None
 
 
-class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class RejectClassifier(AroundClassifier):
     """A classifier with a reject option, around any scikit-learn classifier.
 
     `predict` gives a class for every sample; `accept` reports which to use and `reason` why the others are rejected:
@@ -132,8 +127,6 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     measure_ : str, callable or NoneOfThese
         The measure of certainty that the thresholds belong to, with "auto" replaced by what it means here, and
         "combined" by a `NoneOfThese` with its distance.
-    cells_ : {"prototype", "class"}
-        What has a threshold of its own, unless one is used for all.
     point_ : OperatingPoint or CertifiedPoint
         The thresholds, and their counts on the calibration (or testing) samples.
     path_ : ThresholdPath
@@ -180,10 +173,8 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "random_state": ["random_state"],
     }
 
-    estimator_: BaseEstimator
     measure_: Measure
     calibrated_classes_: Labels
-    cells_: str
     path_: ThresholdPath
     point_: OperatingPoint
     notes_: tuple[str, ...]
@@ -258,18 +249,11 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             self._validate_params()
             self._check_target()
             data = self._checked(X, y, sample_weight, groups, fit_params)
-            estimator, measure, found = self._calibrated(data, outliers, check_random_state(self.random_state))
-            fitted = {f"{name}_": value for name, value in found._asdict().items()}
-            fitted |= {
-                "estimator_": estimator,
-                "measure_": measure,
-                "calibrated_classes_": predicted_classes(estimator),
-            }
-            fitted["cells_"] = cell_kind(Predictions(estimator, None))
-            names = ("n_features_in_", "feature_names_in_")
-            fitted |= {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
-            kept = {name: value for name, value in vars(self).items() if name not in (*fitted, *names)}
-            self.__dict__ = kept | fitted  # one assignment, which cannot be interrupted half-way
+            self.estimator_, self.measure_, thresholds = self._calibrated(
+                data, outliers, check_random_state(self.random_state)
+            )
+            self.path_, self.point_, self.notes_ = thresholds
+            self.calibrated_classes_ = predicted_classes(self.estimator_)
             return self
 
     def _check_target(self) -> None:
@@ -311,34 +295,34 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             for_fit, weighted = {"sample_weight": weight, **for_fit}, weight > 0
         if names is not None and has_fit_parameter(self.estimator, "groups"):
             for_fit = {"groups": names, **for_fit}
-        if get_config()["enable_metadata_routing"]:
-            for_fit = process_routing(self, "fit", **for_fit).estimator.fit
         return Data(X, labels, names, weighted, for_fit)
 
     def _calibrated(
         self, data: Data, outliers: MatrixLike | None, rng: np.random.RandomState
-    ) -> tuple[BaseEstimator, Measure, Thresholds]:
+    ) -> tuple[BaseEstimator, Measure, tuple[ThresholdPath, OperatingPoint, tuple[str, ...]]]:
         """The predicting estimator, its measure of certainty, and its thresholds."""
-        estimator, held_out = self._trained(data, rng)
-        measure = self._measure(Predictions(estimator, None), outliers)
-        testing, guarantees = None, list[Guarantee]()
-        if held_out is None:
+        guarantees, nothing = list[Guarantee](), np.zeros(0, dtype=np.intp)
+        if not self._is_prefit and not isinstance(self.cv, float):
+            estimator = data.trained(self.estimator)
+            measure = self._measure(estimator, outliers)
             fitting, measure = cross_fitted(estimator, self.estimator, self.cv, measure, data, outliers)
-        elif self.max_error is None:
-            measure = calibrated(measure, estimator, held_out, outliers)
-            fitting = score(Predictions(estimator, held_out.X), measure, held_out.y)
+            testing = fitting.take(nothing)
         else:
-            for_path, for_tests = path_and_test_rows(held_out.groups, len(held_out.y), rng)
+            rows = self._held_out_rows(data, rng)
+            held_out, for_path, for_tests = data.take(rows), np.arange(len(rows)), nothing
+            if self.max_error is not None:
+                for_path, for_tests = path_and_test_rows(held_out.units, rng)
+                guarantees = self._guarantees(len(for_tests), data)
+            estimator = self._fitted(data, rows)
             # from the samples of the path alone: what depends on the testing samples would make the tests invalid
-            measure = calibrated(measure, estimator, held_out.take(for_path), outliers)
+            measure = calibrated(self._measure(estimator, outliers), estimator, held_out.take(for_path), outliers)
             scored = score(Predictions(estimator, held_out.X), measure, held_out.y)
             fitting, testing = scored.take(for_path), scored.take(for_tests)
-            guarantees = self._guarantees(len(for_tests), data)
         target = next((name for name in TARGETS[:3] if getattr(self, name) is not None), None)
         wanted = ("min_coverage", 0.9) if target is None else (target, getattr(self, target))
         return estimator, measure, fit_thresholds(self.thresholds, wanted, guarantees, fitting, testing)
 
-    def _measure(self, predictions: Predictions, outliers: MatrixLike | None) -> Measure:
+    def _measure(self, estimator: BaseEstimator, outliers: MatrixLike | None) -> Measure:
         """The measure to calibrate."""
         if outliers is not None and self.measure not in ("auto", "combined"):
             raise ValueError(
@@ -347,64 +331,43 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             )
         if self.measure != "auto":
             return self.measure
+        predictions = Predictions(estimator, None)
         on_sphere = predictions.found is not None and predictions.model.unit_length
         return "combined" if on_sphere or outliers is not None else auto_measure(predictions)
 
-    def _trained(self, data: Data, rng: np.random.RandomState) -> tuple[BaseEstimator, Data | None]:
-        """The predicting estimator, and the samples for calibration that it was not trained on; None with folds."""
-        for_tests = self.max_error is not None
-        if self._is_prefit:
-            rows = np.flatnonzero(data.weighted)
-        elif isinstance(self.cv, float):
-            rows = held_out_rows(data, self.cv, rng, for_tests=for_tests)
-        else:
-            return data.trained(self.estimator), None
+    def _held_out_rows(self, data: Data, rng: np.random.RandomState) -> IntArray:
+        """Samples for calibration, on which the predicting estimator is not trained."""
+        rows = np.flatnonzero(data.weighted)
+        if not self._is_prefit:
+            rows = held_out_rows(data, float(self.cv), rng, for_tests=self.max_error is not None)  # type: ignore[arg-type]
         if not len(rows):
             raise ValueError(
                 f"RejectClassifier found no sample to calibrate on among n_samples = {len(data.y)}, with cv={self.cv}; "
                 "give more samples, or a larger fraction or a number of folds as cv."
             )
-        held_out = data.take(rows)
-        if for_tests:
-            units = n_units(held_out.groups, len(rows))
-            check_enough(self._guarantees(1, data), units, n_units(data.groups, len(data.y)))
+        return rows
+
+    def _fitted(self, data: Data, held_out: IntArray) -> BaseEstimator:
+        """The estimator that predicts: trained on the other samples, or given."""
         if self._is_prefit:
             _check_prefit(self.estimator, data.y)
             # a copy: the user may fit the given estimator again, and the thresholds hold for this one only
-            return deepcopy(self.estimator), held_out
-        same = (
-            np.arange(len(data.y)) if data.groups is None else data.groups
-        )  # rows of weight 0 of a held-out group too
-        return data.take(np.flatnonzero(~np.isin(same, same[rows]))).trained(self.estimator), held_out
+            return deepcopy(self.estimator)
+        # rows of weight 0 of a held-out group are left out too
+        return data.take(np.flatnonzero(~np.isin(data.units, data.units[held_out]))).trained(self.estimator)
 
     def _guarantees(self, n_tested: int, data: Data) -> list[Guarantee]:
-        """What is to be guaranteed, where so many units of all are tested."""
-        unit, fraction = "samples" if data.groups is None else "groups", n_tested / n_units(data.groups, len(data.y))
+        """What is to be guaranteed, where so many units are tested; GuaranteeError where none could pass a test."""
+        fraction, unit = n_tested / len(np.unique(data.units)), "samples" if data.groups is None else "groups"
         errors = np.atleast_1d(np.asarray(self.max_error, dtype=np.float64)).tolist()
+        error = too_few(n_tested, n_tested, Guarantee(max(errors), 1 - self.confidence, fraction, unit))
+        if error is not None:
+            raise error
         return [Guarantee(error, 1 - self.confidence, fraction, unit) for error in errors]
 
     @property
     def _is_prefit(self) -> bool:
         return isinstance(self.estimator, FrozenEstimator) or (isinstance(self.cv, str) and self.cv == "prefit")
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Metadata routing: weights and the like go to the estimator's `fit`.
-
-        Returns
-        -------
-        routing : MetadataRouter
-        """
-        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
-        return router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-
-    def __sklearn_tags__(self) -> Tags:
-        """The tags of the estimator about its input."""
-        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.input_tags, tags.non_deterministic = inner.input_tags, inner.non_deterministic
-        if inner.classifier_tags is not None:
-            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
-            tags.classifier_tags.poor_score = inner.classifier_tags.poor_score
-        return tags
 
     def predict(self, X: MatrixLike) -> Labels:
         """Predict a class for every sample, accepted or not.
@@ -453,16 +416,6 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         self._check_calibrated()
         return self.estimator_.decision_function(X)
-
-    @property
-    def classes_(self) -> Labels:
-        """The classes."""
-        return self.estimator_.classes_
-
-    @property
-    def predicting_estimator(self) -> BaseEstimator:
-        """The estimator that makes the predictions: the fitted one, before `fit` the given one."""
-        return getattr(self, "estimator_", self.estimator)
 
     def accept(self, X: MatrixLike) -> BoolArray:
         """Which predictions are accepted.
@@ -566,22 +519,6 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         return certainty_of(predictions, self.measure_)
 
-    def threshold_of(self, cell: ArrayLike) -> FloatArray:
-        """The threshold that applies to samples of given cells: a sample is accepted iff `certainty` is at least this.
-
-        Parameters
-        ----------
-        cell : array-like of shape (n_samples,)
-            Cells as `cell` returns them: indices of prototypes, or classes.
-
-        Returns
-        -------
-        threshold : ndarray of shape (n_samples,)
-            -inf where nothing is rejected, +inf where everything is.
-        """
-        check_is_fitted(self)
-        return self.point_.threshold_of(cell)
-
     def cell(self, X: MatrixLike) -> Labels:
         """The cell of each sample: the index of its winning prototype, or its predicted class.
 
@@ -667,11 +604,8 @@ def _common_type(classes: Labels, label: Label) -> np.dtype:
             f"reject_label must be a scalar that is not a class, got {label!r} beside the classes {classes.tolist()}; "
             "use None, or a label that no sample can have."
         )
-    given = np.asarray(label)
-    alike = {classes.dtype.kind, given.dtype.kind} <= set("iuf") or classes.dtype.kind == given.dtype.kind
-    common = np.result_type(classes.dtype, given.dtype) if alike else np.dtype(object)
-    # to the new type and back: floats do not hold large integers, which a comparison of the two would hide
-    return common if np.array_equal(classes.astype(common).astype(classes.dtype), classes) else np.dtype(object)
+    given = np.asarray(label).dtype
+    return np.result_type(classes.dtype, given) if classes.dtype.kind == given.kind else np.dtype(object)
 
 
 def _check_prefit(estimator: BaseEstimator, y: Labels) -> None:

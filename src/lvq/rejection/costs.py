@@ -11,10 +11,10 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import Tags, get_tags
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from lvq.rejection.around import AroundClassifier
 from lvq.typing import Argument, Labels, MatrixLike
 
 Costs = Mapping[str, float] | ArrayLike
@@ -64,7 +64,7 @@ def cost_matrix(costs: Costs, classes: ArrayLike) -> NDArray[np.float64]:
     return matrix
 
 
-class CostClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class CostClassifier(AroundClassifier):
     """A classifier that predicts the class with the least expected cost.
 
     Parameters
@@ -124,29 +124,12 @@ class CostClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(
                 f"The 'estimator' parameter of CostClassifier must have predict_proba, got {self.estimator!r}."
             )
-        if y is None:
-            raise ValueError("CostClassifier requires y to be passed, but the target y is None.")
         classes = np.unique(np.asarray(y))
         if len(classes) > 1:
             cost_matrix(self.costs, classes)  # an error before anything is computed
         fitted = clone(self.estimator).fit(X, y, **fit_params)
         self.estimator_, self.costs_ = fitted, cost_matrix(self.costs, fitted.classes_)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(fitted, name):
-                setattr(self, name, getattr(fitted, name))
-            elif hasattr(self, name):  # of an earlier fit
-                delattr(self, name)
         return self
-
-    @property
-    def classes_(self) -> Labels:
-        """The classes."""
-        return self.estimator_.classes_
-
-    @property
-    def predicting_estimator(self) -> BaseEstimator:
-        """The classifier whose probabilities are used: the fitted one, before `fit` the given one."""
-        return getattr(self, "estimator_", self.estimator)
 
     def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
         """Probabilities of the classes, which do not depend on the costs.
@@ -192,9 +175,3 @@ class CostClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.classes_[(self.predict_proba(X) @ self.costs_).argmin(axis=1)]
-
-    def __sklearn_tags__(self) -> Tags:
-        """The tags of the classifier about its input."""
-        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.input_tags, tags.non_deterministic = inner.input_tags, inner.non_deterministic
-        return tags

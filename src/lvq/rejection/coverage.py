@@ -57,7 +57,7 @@ def coverage_point(
     certainty, _, cell = samples
     n_samples = len(certainty)
     to_reject = (1 - coverage) * (n_samples + 1)
-    used, start = (path.pool_thresholds > -np.inf).sum(axis=1), 0
+    used, start = (path.thresholds > -np.inf).sum(axis=1), 0
     if path.method != "global":
         rejected = path.n_samples - path.accepted + used
         start = path.best(rejected <= to_reject, np.nan_to_num(path.accuracy, nan=-1.0))
@@ -65,7 +65,7 @@ def coverage_point(
     values = np.sort(certainty[kept])
     rank = min(round(to_reject - np.count_nonzero(~kept) - used[start]), len(values))
     level = float(values[rank - 1]) - step / 2 if rank > 0 else -np.inf
-    raised = replace(path, pool_thresholds=np.maximum(path.pool_thresholds[[start]], level))
+    raised = replace(path, thresholds=np.maximum(path.thresholds[[start]], level))
     point = raised.evaluate(*samples).point(0)
     # each threshold in use rejects about one new sample more than it rejects here
     expected = point.coverage - (used[start] + (rank > 0)) / n_samples

@@ -1,4 +1,4 @@
-"""Accuracy-reject curves: accuracy of the accepted samples by coverage; and scorers of classifiers that reject.
+"""Accuracy-reject curves: accuracy of the accepted samples by coverage; and a scorer of classifiers that reject.
 
 Rules:
 - a curve has a point for every attainable threshold (no grid), by falling coverage, always above 0;
@@ -18,8 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lvq.estimators.find_model import rejecting_layer
-from lvq.rejection.classifier import RejectClassifier
-from lvq.rejection.path import FloatArray, ThresholdPath, check_certainty, check_flags, check_fraction, check_lengths
+from lvq.rejection.path import FloatArray, ThresholdPath, check_certainty, check_flags, check_fraction
 from lvq.typing import MatrixLike
 
 
@@ -50,8 +49,8 @@ def accuracy_reject_curve(certainty: ArrayLike, correct: ArrayLike) -> AccuracyR
     >>> coverage, accuracy.round(2)
     (array([1.  , 0.75, 0.5 ]), array([0.5 , 0.67, 0.5 ]))
     """
-    values, flags = check_certainty(certainty), check_flags("correct", correct)
-    check_lengths(certainty=values, correct=flags)
+    values, flags = check_certainty(certainty), check_flags(correct)
+    check_consistent_length(values, flags)
     order = np.argsort(values)[::-1]
     descending = values[order]
     accepted = np.flatnonzero(np.append(descending[1:] != descending[:-1], True)) + 1  # the last of equal certainties
@@ -73,95 +72,42 @@ def path_curve(path: ThresholdPath) -> AccuracyRejectCurve:
     AccuracyRejectCurve(coverage=array([1. , 0.5]), accuracy=array([0.5, 1. ]))
     """
     some = path.accepted > 0
-    if not some.any():
-        raise ValueError(
-            "path must accept a sample at some point, got one that accepts none; check that its cells occur."
-        )
     accepted, code = np.unique(path.accepted[some], return_inverse=True)
     accuracy = np.bincount(code, weights=path.accuracy[some]) / np.bincount(code)
     return AccuracyRejectCurve((accepted / path.n_samples)[::-1], accuracy[::-1])
 
 
-def area_under_curve(curve: AccuracyRejectCurve, *, min_coverage: float = 0.0) -> float:
-    """Mean accuracy over the coverages from `min_coverage` to the highest of the curve.
+def area_under_curve(curve: AccuracyRejectCurve) -> float:
+    """Mean accuracy over the coverages from 0 to the highest of the curve.
 
     1 is the best; a certainty without information gives the accuracy of the classifier. The integral is exact.
 
     Parameters
     ----------
     curve : AccuracyRejectCurve
-    min_coverage : float, default=0.0
-        Lower end of the range, where small coverages are of no interest.
+
+    Returns
+    -------
+    area : float
 
     Examples
     --------
     >>> area_under_curve(accuracy_reject_curve([0.5, 0.5], [True, False]))
     0.5
     """
-    highest = float(curve.coverage[0])
-    if check_fraction("min_coverage", min_coverage) >= highest:
-        raise ValueError(
-            f"min_coverage must be below the curve's highest coverage {highest:.6g}, got {min_coverage!r}."
-        )
-    coverage = np.append(curve.coverage, 0.0)[::-1]
-    mass = np.append(curve.coverage * curve.accuracy, 0.0)[::-1]
-    slope = np.diff(mass) / np.diff(coverage)
-    offset = mass[1:] - slope * coverage[1:]
-    offset[0] = 0.0  # the piece from the origin has no offset, and rounding must not lead to log(0)
-    left, right = np.maximum(coverage[:-1], min_coverage), np.maximum(coverage[1:], min_coverage)
-    logarithm = np.log(np.divide(right, left, out=np.ones_like(left), where=left > 0))
-    return float(np.sum(slope * (right - left) + offset * logarithm) / (highest - min_coverage))
-
-
-# -- scorers for GridSearchCV, cross_validate and the like -------------------------------------------------------------
-# For model selection use `chow_scorer`: coverage alone is highest where nothing is rejected, and accepted accuracy
-# where nearly everything is.
-
-
-def _needed(estimator: BaseEstimator, X: MatrixLike) -> tuple[RejectClassifier, MatrixLike]:
-    classifier, inputs = rejecting_layer(estimator, X)
-    if classifier is None:
-        raise ValueError(f"this scorer needs a RejectClassifier, or a Pipeline that ends in one, got {estimator!r}.")
-    return classifier, inputs
-
-
-def coverage_scorer(estimator: BaseEstimator, X: MatrixLike, y: ArrayLike | None = None) -> float:
-    """Fraction of the samples that are accepted, to report beside other scores.
-
-    Parameters
-    ----------
-    estimator : RejectClassifier, or a Pipeline that ends in one
-    X : array-like of shape (n_samples, n_features)
-        Samples.
-    y : ignored
-
-    Returns
-    -------
-    coverage : float
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.model_selection import cross_validate
-    >>> from lvq import GLVQ
-    >>> X, y = load_iris(return_X_y=True)
-    >>> scoring = {"coverage": coverage_scorer, "accuracy": accepted_accuracy_scorer}
-    >>> result = cross_validate(RejectClassifier(GLVQ(random_state=0), min_coverage=0.8), X, y, scoring=scoring)
-    >>> sorted(key for key in result if key.startswith("test"))
-    ['test_accuracy', 'test_coverage']
-    """
-    classifier, X = _needed(estimator, X)
-    return classifier.coverage(X)
-
-
-def accepted_accuracy_scorer(estimator: BaseEstimator, X: MatrixLike, y: ArrayLike) -> float:
-    """Accuracy of the accepted predictions, to report beside other scores; NaN where nothing is accepted."""
-    classifier, X = _needed(estimator, X)
-    return classifier.accepted_accuracy(X, y)
+    correct = curve.coverage * curve.accuracy
+    right, left = curve.coverage[:-1], curve.coverage[1:]
+    slope = (correct[:-1] - correct[1:]) / (right - left)
+    offset = correct[:-1] - slope * right
+    pieces = slope * (right - left) + offset * np.log(right / left)
+    return float((pieces.sum() + correct[-1]) / curve.coverage[0])
 
 
 def chow_scorer(cost: float) -> Callable[[BaseEstimator, MatrixLike, ArrayLike], float]:
     """A scorer by Chow's risk: minus the mean cost, where an error costs 1 and a rejection costs `cost`.
+
+    It is for model selection, as in GridSearchCV: coverage alone is highest where nothing is rejected, and accepted
+    accuracy where nearly everything is.
 
     Parameters
     ----------
@@ -187,8 +133,10 @@ def chow_scorer(cost: float) -> Callable[[BaseEstimator, MatrixLike, ArrayLike],
 
 
 def _negative_chow_risk(estimator: BaseEstimator, X: MatrixLike, y: ArrayLike, *, cost: float) -> float:
-    classifier, X = _needed(estimator, X)
-    predictions, y = classifier.predictions(X), column_or_1d(y)
+    classifier, inputs = rejecting_layer(estimator, X)
+    if classifier is None:
+        raise ValueError(f"chow_scorer needs a RejectClassifier, or a Pipeline that ends in one, got {estimator!r}.")
+    predictions, y = classifier.predictions(inputs), column_or_1d(y)
     check_consistent_length(predictions.predicted, y)
     accepted = classifier.reason_for(predictions) == ""
     return -float(np.mean(np.where(accepted, predictions.predicted != y, cost)))

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaincinv
+from scipy.stats import beta, binom
 
 from lvq.rejection.path import FloatArray, IntArray, OperatingPoint, ThresholdPath
 
@@ -75,35 +75,8 @@ class Guarantee(NamedTuple):
     fraction_tested: float = 1.0
     unit: str = "samples"
 
-    @property
-    def confidence(self) -> float:
-        """Probability that the guarantee holds."""
-        return 1 - self.level
-
     def __str__(self) -> str:
-        return f"max_error={self.max_error:g} with confidence={self.confidence:g}"
-
-
-class Tested(NamedTuple):
-    """Counts of testing samples at all points of a path, and the points to test, in order."""
-
-    counts: ThresholdPath
-    points: IntArray
-
-    @property
-    def accepted(self) -> IntArray:
-        """Accepted testing samples of each point of the path."""
-        return self.counts.accepted
-
-    @property
-    def errors(self) -> IntArray:
-        """Errors among them."""
-        return self.counts.n_errors - self.counts.rejected_errors
-
-    def passes(self, guarantee: Guarantee) -> np.ndarray:
-        """Which of the points to test pass, all before them included."""
-        p_value = error_p_value(self.errors[self.points], self.accepted[self.points], guarantee.max_error)
-        return np.logical_and.accumulate(p_value <= guarantee.level)
+        return f"max_error={self.max_error:g} with confidence={1 - self.level:g}"
 
 
 def certify(
@@ -152,18 +125,29 @@ def certify(
     failure = None if len(possible) == len(falling) else too_few(n_testing, n_testing, falling[-1])
     found: CertifiedPoint | None = None
     for guarantee in possible:
-        tested = Tested(counts, fixed_sequence(path, n_testing, guarantee))
-        passed = tested.passes(guarantee)
+        points = fixed_sequence(path, n_testing, guarantee)
+        p_value = error_p_value(counts.accepted_errors[points], counts.accepted[points], guarantee.max_error)
+        passed = np.logical_and.accumulate(p_value <= guarantee.level)
         if not passed.any():
-            reason = explain_failure(tested, guarantee)
+            reason = explain_failure(counts, guarantee)
             if found is None:
                 raise reason
             failure = failure or reason
             break
         if guarantee is not possible[-1]:
             passed[1:] = False  # only the smallest bound continues along its sequence
-        best = int(tested.points[np.where(passed, tested.accepted[tested.points], -1).argmax()])
-        found = _certified(tested, best, guarantee, falling[-1].max_error)
+        best = int(np.where(passed, counts.accepted[points], -1).argmax())
+        found = CertifiedPoint(
+            **vars(counts.point(int(points[best]))),
+            max_error=guarantee.max_error,
+            confidence=1 - guarantee.level,
+            n_testing=n_testing,
+            n_accepted=int(counts.accepted[points[best]]),
+            n_errors=int(counts.accepted_errors[points[best]]),
+            p_value=float(p_value[best]),
+            unit=guarantee.unit,
+            requested_error=None if guarantee is falling[-1] else falling[-1].max_error,
+        )
     assert found is not None
     return found, _notes(found, failure)
 
@@ -182,21 +166,6 @@ def _notes(point: CertifiedPoint, failure: GuaranteeError | None) -> tuple[str, 
             f"{point.confidence:g}, at a coverage of {100 * point.coverage:.0f} %. Why: {failure}"
         )
     return tuple(notes)
-
-
-def _certified(tested: Tested, index: int, guarantee: Guarantee, requested: float) -> CertifiedPoint:
-    n_accepted, n_errors = int(tested.accepted[index]), int(tested.errors[index])
-    return CertifiedPoint(
-        **vars(tested.counts.point(index)),
-        max_error=guarantee.max_error,
-        confidence=guarantee.confidence,
-        n_testing=tested.counts.n_samples,
-        n_accepted=n_accepted,
-        n_errors=n_errors,
-        p_value=float(error_p_value(n_errors, n_accepted, guarantee.max_error)),
-        unit=guarantee.unit,
-        requested_error=None if guarantee.max_error == requested else requested,
-    )
 
 
 def fixed_sequence(path: ThresholdPath, n_testing: int, guarantee: Guarantee) -> IntArray:
@@ -221,10 +190,7 @@ def error_p_value(n_errors: ArrayLike, n_accepted: ArrayLike, max_error: float) 
     >>> error_p_value([0, 1], [299, 299], 0.01).round(3)
     array([0.05 , 0.199])
     """
-    errors = np.asarray(n_errors)
-    correct = np.asarray(n_accepted) - errors
-    # The tail is an incomplete beta function, whose parameter would be 0 where every sample is an error.
-    return np.where(correct == 0, 1.0, betainc(np.maximum(correct, 1.0), errors + 1.0, 1.0 - max_error))
+    return np.asarray(binom.cdf(n_errors, n_accepted, max_error))
 
 
 def error_upper_bound(n_errors: ArrayLike, n_accepted: ArrayLike, confidence: float = 0.95) -> FloatArray:
@@ -235,13 +201,15 @@ def error_upper_bound(n_errors: ArrayLike, n_accepted: ArrayLike, confidence: fl
     >>> error_upper_bound([0, 3, 0], [299, 100, 0]).round(4)
     array([0.01  , 0.0757, 1.    ])
     """
-    errors = np.asarray(n_errors)
-    correct = np.asarray(n_accepted) - errors
-    return np.where(correct == 0, 1.0, betaincinv(errors + 1.0, np.maximum(correct, 1.0), confidence))
+    n_correct = np.subtract(n_accepted, n_errors)
+    bound = beta.ppf(confidence, np.add(n_errors, 1), np.maximum(n_correct, 1))
+    return np.where(n_correct == 0, 1.0, bound)
 
 
 def samples_needed(max_error: float, level: float, rate: float = 0.0) -> int:
     """Accepted samples that certify max_error at `level` if the fraction of errors is `rate`, which is below max_error.
+
+    The fewest without any error, else about the fewest.
 
     Examples
     --------
@@ -250,20 +218,10 @@ def samples_needed(max_error: float, level: float, rate: float = 0.0) -> int:
     >>> samples_needed(0.01, 0.05, rate=0.005)
     1182
     """
-    fewest = max(1, ceil(min(log(level) / log1p(-max_error), LARGEST) - 1e-9))
-    if rate == 0:
-        return fewest
-
-    def suffices(n: int) -> bool:
-        return bool(error_p_value(ceil(rate * n - 1e-9), n, max_error) <= level)
-
-    low, high = fewest - 1, fewest
-    while not suffices(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    return high
+    needed = max(1, ceil(min(log(level) / log1p(-max_error), LARGEST) - 1e-9))
+    while rate and error_p_value(ceil(rate * needed - 1e-9), needed, max_error) > level:
+        needed += ceil(needed / 100)
+    return needed
 
 
 # -- why nothing can be certified --------------------------------------------------------------------------------------
@@ -280,14 +238,10 @@ class GuaranteeError(ValueError):
         About how many samples are needed in all, where more would help.
     """
 
-    def __init__(self, message: str, reason: str, samples_needed: int | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, reason: str = "", samples_needed: int | None = None) -> None:
+        super().__init__(message)  # from which alone an exception is rebuilt in another process, then its attributes
         self.reason = reason
         self.samples_needed = samples_needed
-
-    def __reduce__(self) -> tuple[type, tuple[str, str, int | None]]:
-        # By default an exception is rebuilt from its message alone; it must be possible to send it between processes.
-        return type(self), (str(self), self.reason, self.samples_needed)
 
 
 def too_few(n_accepted: int, n_testing: int, guarantee: Guarantee) -> GuaranteeError | None:
@@ -303,12 +257,12 @@ def too_few(n_accepted: int, n_testing: int, guarantee: Guarantee) -> GuaranteeE
     return _more_samples(message, total, guarantee, "raise max_error or lower confidence")
 
 
-def explain_failure(tested: Tested, guarantee: Guarantee) -> GuaranteeError:
+def explain_failure(counts: ThresholdPath, guarantee: Guarantee) -> GuaranteeError:
     """The error for a sequence of points of which the first failed, from the testing counts of all points of the path.
 
     It is based on the point with the lowest error rate among those that accept enough samples.
     """
-    accepted, errors, n_testing = tested.accepted, tested.errors, tested.counts.n_samples
+    accepted, errors, n_testing = counts.accepted, counts.accepted_errors, counts.n_samples
     error = too_few(int(accepted.max()), n_testing, guarantee)
     if error is not None:
         return error
@@ -316,24 +270,22 @@ def explain_failure(tested: Tested, guarantee: Guarantee) -> GuaranteeError:
     rate = np.where(accepted >= fewest, errors / np.maximum(accepted, 1), np.inf)
     best = int(np.lexsort((accepted, rate))[0])
     n_accepted, n_errors = int(accepted[best]), int(errors[best])
-    lowest = (
-        f"the lowest error rate of all thresholds that accept at least {fewest} testing samples is {n_errors} errors "
-        f"among {n_accepted} accepted testing samples ({rate[best]:.2%})"
+    shown = (
+        f"{guarantee} could not be shown with {n_testing} testing samples: the lowest error rate of all thresholds "
+        f"that accept at least {fewest} of them is {n_errors} errors among {n_accepted} ({rate[best]:.2%})"
     )
     below = rate[best] < guarantee.max_error
     if not below and n_testing >= SUFFICIENT_FACTOR * fewest:
         return GuaranteeError(
-            f"{guarantee} is not achievable with these samples: {lowest}. More of them help only if the rate falls "
-            f"further for the most certain; otherwise {REMEDIES}.",
+            f"{shown}. More samples help only if the rate falls further for the most certain; otherwise {REMEDIES}.",
             "error_rate",
         )
     assumed = float(rate[best]) if below else guarantee.max_error / 2  # too few to decide whether it is below
-    needed = max(
-        samples_needed(guarantee.max_error, guarantee.level, assumed), SUFFICIENT_FACTOR * fewest, n_accepted + 1
-    )
+    enough = samples_needed(guarantee.max_error, guarantee.level, assumed)
+    needed = max(enough, SUFFICIENT_FACTOR * fewest, n_accepted + 1)
     message = (
-        f"{guarantee} could not be shown with {n_testing} testing samples: {lowest}; about {needed} accepted samples "
-        f"are enough if the true rate is {assumed:.2%} and the most certain samples are the most accurate"
+        f"{shown}; about {needed} accepted samples are enough if the true rate is {assumed:.2%} and the most certain "
+        "samples are the most accurate"
     )
     return _more_samples(message, n_testing * needed / n_accepted, guarantee)
 

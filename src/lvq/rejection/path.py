@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from lvq.typing import Labels, LabelsLike
 
@@ -29,8 +29,8 @@ BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class CellThresholds:
-    """A threshold for each cell.
+class OperatingPoint:
+    """A threshold for each cell, and what they did on the samples they were counted on.
 
     Attributes
     ----------
@@ -40,20 +40,24 @@ class CellThresholds:
         Reject iff certainty < threshold of the cell.
     unseen : float
         Threshold for cells that are not in `cells`.
-
-    Examples
-    --------
-    >>> limits = CellThresholds(np.array(["a", "b"]), np.array([0.3, -np.inf]), np.inf)
-    >>> limits.accept([0.3, 0.2, 0.1, 0.9], ["a", "a", "b", "new"])
-    array([ True, False,  True, False])
+    rejected_correct, rejected_errors : int
+        Rejected samples, by whether the prediction is correct.
+    coverage : float
+        Fraction of the samples that are accepted.
+    accuracy : float
+        Fraction of the accepted samples that are correct; NaN where none is accepted.
     """
 
     cells: Labels
     thresholds: FloatArray
     unseen: float
+    rejected_correct: int
+    rejected_errors: int
+    coverage: float
+    accuracy: float
 
     def __post_init__(self) -> None:
-        check_lengths(cells=self.cells, thresholds=self.thresholds)
+        check_consistent_length(self.cells, self.thresholds)
 
     def threshold_of(self, cell: ArrayLike) -> FloatArray:
         """The threshold of every sample, by the label of its cell."""
@@ -74,28 +78,8 @@ class CellThresholds:
         accepted : bool ndarray of shape (n_samples,)
         """
         values, limit = np.asarray(certainty, dtype=np.float64), self.threshold_of(cell)
-        check_lengths(certainty=values, cell=limit)
+        check_consistent_length(values, limit)
         return np.asarray((values >= limit) & np.isfinite(values))
-
-
-@dataclass(frozen=True, eq=False)
-class OperatingPoint(CellThresholds):
-    """Thresholds, and what they did on the samples they were counted on.
-
-    Attributes
-    ----------
-    rejected_correct, rejected_errors : int
-        Rejected samples, by whether the prediction is correct.
-    coverage : float
-        Fraction of the samples that are accepted.
-    accuracy : float
-        Fraction of the accepted samples that are correct; NaN where none is accepted.
-    """
-
-    rejected_correct: int
-    rejected_errors: int
-    coverage: float
-    accuracy: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,10 +90,8 @@ class ThresholdPath:
     ----------
     cells : array of shape (n_cells,)
         Labels of the cells.
-    pool : int array of shape (n_cells,)
-        Cells of the same pool share a threshold.
-    pool_thresholds : float array of shape (n_points, n_pools)
-        The thresholds of each point.
+    thresholds : float array of shape (n_points, n_cells)
+        The thresholds of each point; one column where all cells share a threshold.
     method : str
         How the path was found.
     rejected_correct, rejected_errors : int array of shape (n_points,)
@@ -123,13 +105,12 @@ class ThresholdPath:
     >>> path = local_thresholds([0.1, 0.2, 0.3, 0.4], [False, True, False, True], ["a", "a", "b", "b"])
     >>> path.rejected_correct, path.rejected_errors
     (array([0, 0]), array([0, 2]))
-    >>> path.pick(min_accuracy=1.0).thresholds
+    >>> path.with_accuracy(1.0).thresholds
     array([0.2, 0.4])
     """
 
     cells: Labels
-    pool: IntArray
-    pool_thresholds: FloatArray
+    thresholds: FloatArray
     method: str
     rejected_correct: IntArray
     rejected_errors: IntArray
@@ -137,7 +118,7 @@ class ThresholdPath:
     n_errors: int
 
     def __len__(self) -> int:
-        return len(self.pool_thresholds)
+        return len(self.thresholds)
 
     @property
     def n_samples(self) -> int:
@@ -161,58 +142,40 @@ class ThresholdPath:
         return np.divide(correct, self.accepted, out=np.full(len(self), np.nan), where=self.accepted > 0)
 
     @property
-    def thresholds(self) -> FloatArray:
-        """Thresholds of the cells, (n_points, n_cells)."""
-        return self.pool_thresholds[:, self.pool]
+    def accepted_errors(self) -> IntArray:
+        """Number of errors among the accepted samples, at every point."""
+        return self.n_errors - self.rejected_errors
 
     def point(self, index: int) -> OperatingPoint:
         """The operating point at `index`."""
-        by_pool = self.pool_thresholds[index]
+        shared = self.method == "global"
         return OperatingPoint(
             cells=self.cells,
-            thresholds=by_pool[self.pool],
-            unseen=float(by_pool[0]) if self.method == "global" else np.inf,
+            thresholds=np.repeat(self.thresholds[index], len(self.cells) if shared else 1),
+            unseen=float(self.thresholds[index, 0]) if shared else np.inf,
             rejected_correct=int(self.rejected_correct[index]),
             rejected_errors=int(self.rejected_errors[index]),
             coverage=float(self.coverage[index]),
             accuracy=float(self.accuracy[index]),
         )
 
-    def pick(self, **target: float) -> OperatingPoint:
-        """The best point of the path for one target.
-
-        Parameters
-        ----------
-        **target : float
-            One of
-
-            - ``min_coverage``: highest accuracy among the points that accept at least this fraction of the samples;
-            - ``min_accuracy``: highest coverage among the points whose accepted samples have at least this accuracy;
-            - ``cost_ratio``: lowest total cost, where a rejection costs this fraction of an error (Chow): 0 rejects all
-              errors it can, 1 rejects nothing.
-
-        Returns
-        -------
-        point : OperatingPoint
-            Of equally good points the one with the highest coverage.
-        """
-        if len(target) != 1 or not target.keys() <= {"min_coverage", "min_accuracy", "cost_ratio"}:
-            given = ", ".join(target) or "none"
-            raise ValueError(f"pick takes one of min_coverage, min_accuracy and cost_ratio, got {given}.")
-        ((name, value),) = target.items()
-        check_fraction(name, value)
+    def with_accuracy(self, min_accuracy: float) -> OperatingPoint:
+        """The point with the highest coverage among those whose accepted samples have at least this accuracy."""
         accuracy = np.nan_to_num(self.accuracy, nan=-1.0)  # of a point that accepts nothing
-        if name == "cost_ratio":
-            costs = self.n_errors - self.rejected_errors + value * (self.n_samples - self.accepted)
-            return self.point(self.best(np.ones(len(self), dtype=np.bool_), -costs))
-        what, reached, merit = (
-            ("coverage", self.coverage, accuracy) if name == "min_coverage" else ("accuracy", accuracy, self.coverage)
-        )
-        if reached.max() < value:
+        if accuracy.max() < min_accuracy:
             raise ValueError(
-                f"{name}={value!r} is not reached on this path, whose highest {what} is {reached.max():.6g}."
+                f"min_accuracy={min_accuracy!r} is not reached at any threshold; the highest accuracy is "
+                f"{accuracy.max():.6g}."
             )
-        return self.point(self.best(reached >= value, merit))
+        return self.point(self.best(accuracy >= min_accuracy, self.coverage))
+
+    def cheapest(self, cost_ratio: float) -> OperatingPoint:
+        """The point with the lowest total cost, where a rejection costs this fraction of an error (Chow).
+
+        0 rejects all errors it can, 1 rejects nothing. The highest coverage is taken of equally good points.
+        """
+        costs = self.accepted_errors + cost_ratio * (self.n_samples - self.accepted)
+        return self.point(self.best(np.ones(len(self), dtype=np.bool_), -costs))
 
     def best(self, allowed: BoolArray, merit: FloatArray) -> int:
         """Index of the allowed point with the largest merit; of equal ones that with the highest coverage."""
@@ -231,14 +194,13 @@ class ThresholdPath:
         -------
         ThresholdPath
         """
-        values, flags, cells, code = check_samples(certainty, correct, cell)
-        elsewhere = 0 if self.method == "global" else -1  # the pool of a cell that is not on this path
-        pool = np.append(self.pool, elsewhere)[positions(cells, self.cells)][code]
+        values, flags, cell = check_samples(certainty, correct, cell)
+        column = np.zeros_like(flags, dtype=np.intp) if self.method == "global" else positions(cell, self.cells)
         rejected = []
         for side in (flags, ~flags):
-            count = np.full(len(self), np.count_nonzero(side & (pool < 0)))
-            for own, thresholds in enumerate(self.pool_thresholds.T):
-                count += np.searchsorted(np.sort(values[side & (pool == own)]), thresholds, side="left")
+            count = np.full(len(self), np.count_nonzero(side & (column < 0)))  # of cells that are not on this path
+            for own, thresholds in enumerate(self.thresholds.T):
+                count += np.searchsorted(np.sort(values[side & (column == own)]), thresholds, side="left")
             rejected.append(count)
         n_correct = int(np.count_nonzero(flags))
         return replace(
@@ -269,56 +231,35 @@ class ThresholdPath:
         left = np.append(np.sort(values[self.point(-1).accept(values, cell)]), np.inf)
         level = np.unique(left[np.linspace(0, len(left) - 1, n_steps + 1).astype(np.intp)[1:]])
         level = level[level > left[0]]
-        further = np.maximum(self.pool_thresholds[-1], level[:, None])
-        longer = replace(self, pool_thresholds=np.vstack((self.pool_thresholds, further)))
+        further = np.maximum(self.thresholds[-1], level[:, None])
+        longer = replace(self, thresholds=np.vstack((self.thresholds, further)))
         return longer.evaluate(certainty, correct, cell)
-
-    def lowered(self, by: float) -> ThresholdPath:
-        """All thresholds lowered by a number, without a change of the counts; see `lvq.rejection.thresholds.STEP`."""
-        return replace(self, pool_thresholds=self.pool_thresholds - by)
 
 
 # -- checks of the arrays ----------------------------------------------------------------------------------------------
 
 
-def check_samples(
-    certainty: ArrayLike, correct: ArrayLike, cell: ArrayLike
-) -> tuple[FloatArray, BoolArray, Labels, IntArray]:
-    """The three arrays checked, with the cells as distinct labels and the index of each sample's label.
-
-    Examples
-    --------
-    >>> check_samples([0.1, 0.7], [False, True], ["b", "a"])[2:]
-    (array(['a', 'b'], dtype='<U1'), array([1, 0]))
-    """
-    values, flags = check_certainty(certainty), check_flags("correct", correct)
-    cells, code = np.unique(column_or_1d(cell), return_inverse=True)
-    check_lengths(certainty=values, correct=flags, cell=code)
-    return values, flags, cells, code
+def check_samples(certainty: ArrayLike, correct: ArrayLike, cell: ArrayLike) -> tuple[FloatArray, BoolArray, Labels]:
+    """The three arrays, checked."""
+    values, flags, cell = check_certainty(certainty), check_flags(correct), np.asarray(column_or_1d(cell))
+    check_consistent_length(values, flags, cell)
+    return values, flags, cell
 
 
-def check_certainty(certainty: ArrayLike, name: str = "certainty") -> FloatArray:
+def check_certainty(certainty: ArrayLike) -> FloatArray:
     """One-dimensional, non-empty, finite numbers as float64."""
-    return column_or_1d(check_array(certainty, ensure_2d=False, dtype=np.float64, input_name=name))
+    return column_or_1d(check_array(certainty, ensure_2d=False, dtype=np.float64, input_name="certainty"))
 
 
-def check_flags(name: str, flags: ArrayLike) -> BoolArray:
+def check_flags(correct: ArrayLike) -> BoolArray:
     """One-dimensional True/False (or 1/0) as booleans."""
-    values = column_or_1d(flags)
+    values = column_or_1d(correct)
     if values.dtype.kind not in "biuf" or not np.isin(values, (0, 1)).all():
         raise ValueError(
-            f"{name} must hold only True/False or 1/0, got {np.unique(values.astype(str))[:5].tolist()}; "
+            f"correct must hold only True/False or 1/0, got {np.unique(values.astype(str))[:5].tolist()}; "
             "use a comparison, such as y_pred == y_true."
         )
     return values.astype(np.bool_)
-
-
-def check_lengths(**arrays: np.ndarray) -> None:
-    """All arrays, given by their argument's name, have the same length."""
-    lengths = {name: len(array) for name, array in arrays.items()}
-    if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(f"{', '.join(lengths)} must have one entry for each sample, got: {found}.")
 
 
 def check_fraction(name: str, value: float, *, open_interval: bool = False) -> float:

@@ -28,10 +28,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
 from scipy.special import expit, logsumexp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -75,8 +76,8 @@ class Predictions:
     def _fitted(self) -> FoundModel:
         if self.found is None:
             raise ValueError(
-                "Distances and prototypes need a model of this library, or a Pipeline that ends in one, got "
-                f"{type(self.estimator).__name__}; use measure='probability' or 'margin', or your own function."
+                "Distances, as for measure='combined', need a model of this library, or a Pipeline that ends in one, "
+                f"got {type(self.estimator).__name__}; use measure='probability' or 'margin', or your own function."
             )
         check_is_fitted(self.found.estimator)
         return self.found
@@ -106,18 +107,15 @@ class Predictions:
     @cached_property
     def nearest(self) -> Nearest:
         """Winner and rival, the nearest prototypes of the predicted class and of all others, and their distances."""
-        return self._nearest(self.predicted)
+        return self.nearest_of(self.predicted)
 
     @property
     def winner(self) -> IntArray:
         """Index of the winner of each sample."""
         return self.nearest.winner
 
-    def winner_for(self, classes: Labels, rows: IntArray) -> IntArray:
-        """The nearest prototype of the given classes, which need not be the predicted ones, for some samples."""
-        return self._nearest(classes, rows).winner
-
-    def _nearest(self, classes: Labels, rows: IntArray | slice = slice(None)) -> Nearest:
+    def nearest_of(self, classes: Labels, rows: IntArray | slice = slice(None)) -> Nearest:
+        """Winner and rival where these classes are predicted, for some samples."""
         model = self.model
         return nearest(self.distances[rows], model.labels, np.searchsorted(model.classes, classes))
 
@@ -139,47 +137,39 @@ def _boundary(predictions: Predictions) -> FloatArray:
     require_complete(predictions.inputs, "measure='boundary'")
     W = model.prototypes.astype(np.float64)
     images = model.images(W - W.mean(axis=0))
-    winner, winner_distance = predictions.winner, predictions.nearest.winner_distance.astype(np.float64)
-    D = predictions.distances.astype(np.float64)
-    result = np.empty(len(D))
-    for own in np.unique(winner):
-        rows = np.flatnonzero(winner == own)
-        rivals = np.flatnonzero(model.labels != model.labels[own])
-        apart = np.linalg.norm(images[rivals] - images[own], axis=1)
-        gap = D[np.ix_(rows, rivals)] - winner_distance[rows, None]
-        distance = np.divide(gap, 2 * apart, out=np.zeros_like(gap), where=np.broadcast_to(apart > 0, gap.shape))
-        result[rows] = distance.min(axis=1, initial=LARGEST)
-    return result
+    apart = cdist(images, images)[predictions.winner]
+    gap = predictions.distances.astype(np.float64) - predictions.nearest.winner_distance[:, None]
+    distance = np.divide(gap, 2 * apart, out=np.zeros_like(gap), where=apart > 0)
+    rivals = model.labels != model.labels[predictions.winner][:, None]
+    return distance.min(axis=1, initial=LARGEST, where=rivals)
+
+
+def _scores(predictions: Predictions, measure: str, method: str) -> np.ndarray:
+    """What a method of the classifier gives; ValueError where it does not have it."""
+    if not hasattr(predictions.estimator, method):
+        raise ValueError(
+            f"measure={measure!r} needs a classifier with {method}, which {type(predictions.estimator).__name__} does "
+            "not have; use another measure, or a function of (estimator, X)."
+        )
+    return np.asarray(getattr(predictions.estimator, method)(predictions.X), dtype=np.float64)
 
 
 def _probability(predictions: Predictions) -> FloatArray:
-    estimator = predictions.estimator
     if predictions.found is not None:
         model = predictions.model
         table = model.posterior if model.decision.soft else model.probabilities
         return _of_predicted_class(predictions, table(predictions.distances))
-    if not hasattr(estimator, "predict_proba"):
-        raise ValueError(
-            f"measure='probability' needs a classifier with predict_proba, which {type(estimator).__name__} does not "
-            "have; use measure='margin' or a function."
-        )
-    return _of_predicted_class(predictions, np.asarray(estimator.predict_proba(predictions.X)))
+    return _of_predicted_class(predictions, _scores(predictions, "probability", "predict_proba"))
 
 
 def _margin(predictions: Predictions) -> FloatArray:
-    estimator = predictions.estimator
-    if not hasattr(estimator, "decision_function"):
-        raise ValueError(
-            f"measure='margin' needs a classifier with decision_function, which {type(estimator).__name__} does not "
-            "have; use measure='probability' or a function."
-        )
+    estimator, scores = predictions.estimator, _scores(predictions, "margin", "decision_function")
     if len(estimator.classes_) > 2 and getattr(last_step(estimator), "decision_function_shape", None) == "ovo":
         # three classes have three pairs, so the shape does not show it
         raise ValueError(
             "measure='margin' needs a score for each class, got scores for pairs of classes; set "
             "decision_function_shape='ovr'."
         )
-    scores = np.asarray(estimator.decision_function(predictions.X), dtype=np.float64)
     if len(estimator.classes_) == 1:
         return np.ones(len(scores))
     if scores.ndim == 1:  # two classes: one column, positive for the second
@@ -205,30 +195,17 @@ def auto_measure(predictions: Predictions) -> str:
         return "margin"
     if predictions.found is not None:  # a cost with a steepness compares differences, the others relative ones
         return "relsim" if predictions.model.decision.xi is None else "probability"
-    names = {"predict_proba": "probability", "decision_function": "margin"}
-    for method, name in names.items():
-        if hasattr(estimator, method):
-            return name
-    raise ValueError(
-        f"measure='auto' needs a classifier with predict_proba or decision_function, and {type(estimator).__name__} "
-        "has neither; give measure a function of (estimator, X)."
-    )
+    has_scores_only = hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba")
+    return "margin" if has_scores_only else "probability"
 
 
-class NamedMeasure(NamedTuple):
-    """A function of `Predictions`, and the reason for rejection that a low value means."""
-
-    certainty: Callable[[Predictions], FloatArray]
-    reason: str = "ambiguous"
-
-
-MEASURES: dict[str, NamedMeasure] = {
-    "relsim": NamedMeasure(_relsim),
-    "boundary": NamedMeasure(_boundary),
-    "radius": NamedMeasure(lambda made: np.minimum(certified_radius(made.estimator, made.X), LARGEST)),
-    "distance": NamedMeasure(lambda made: -np.sqrt(made.nearest.winner_distance), reason="outlier"),
-    "probability": NamedMeasure(_probability),
-    "margin": NamedMeasure(_margin),
+MEASURES: dict[str, Callable[[Predictions], FloatArray]] = {
+    "relsim": _relsim,
+    "boundary": _boundary,
+    "radius": lambda made: np.minimum(certified_radius(made.estimator, made.X), LARGEST),
+    "distance": lambda made: -np.sqrt(made.nearest.winner_distance),
+    "probability": _probability,
+    "margin": _margin,
 }
 
 
@@ -268,7 +245,6 @@ class NoneOfThese:
         It is the one with the largest area under the ROC curve of known samples against outliers, among those whose
         area for mistakes is nearly as large as without outliers.
         """
-        _refuse_without_distances(known)
         near = known.model.link.value(known.nearest.winner_distance).astype(np.float64)
         fraction = KNOWN_ON_SPHERE if _on_sphere(known) else KNOWN
         candidates = [cls(float(place)) for place in np.quantile(near, np.linspace(fraction, 0, PLACES))]
@@ -293,26 +269,18 @@ class NoneOfThese:
 
     def _membership(self, predictions: Predictions) -> FloatArray:
         """How much a sample is of a known class: a probability, or the relative similarity against none of these."""
-        model = predictions.model
-        if model.decision.xi is not None:
-            return expit(_log_odds(predictions, self.distance))
-        return relative_similarity(model.link.value(predictions.nearest.winner_distance), self.distance)
+        model, rule = predictions.model, predictions.model.decision
+        if rule.xi is None:
+            return relative_similarity(model.link.value(predictions.nearest.winner_distance), self.distance)
+        H, steepness = model.link.value(predictions.distances).astype(np.float64), rule.xi
+        if not rule.soft:
+            H, steepness = class_distances(H, model.labels, len(model.classes)), rule.xi / rule.temperature
+        return expit(steepness * self.distance + logsumexp(-steepness * H, axis=1))
 
     def reason(self, predictions: Predictions) -> np.ndarray:
         """Why a sample is rejected, if it is: "outlier" where none of these is a nearer rival than any class."""
         rival = predictions.model.link.value(predictions.nearest.rival_distance)
         return np.where(rival > self.distance, "outlier", "ambiguous")
-
-
-def _log_odds(predictions: Predictions, distance: float) -> FloatArray:
-    """Log-odds of a known class against none of these."""
-    model = predictions.model
-    rule, H = model.decision, model.link.value(predictions.distances).astype(np.float64)
-    assert rule.xi is not None
-    if not rule.soft:
-        H = class_distances(H, model.labels, len(model.classes))
-    steepness = rule.xi if rule.soft else rule.xi / rule.temperature
-    return steepness * distance + logsumexp(-steepness * H, axis=1)
 
 
 def _area(positive: np.ndarray, values: FloatArray) -> float:
@@ -328,15 +296,6 @@ def _on_sphere(predictions: Predictions) -> bool:
     return bool(np.ptp(lengths) <= ONE_LENGTH * lengths.max())
 
 
-def _refuse_without_distances(predictions: Predictions) -> None:
-    """Raise a ValueError where "combined" has no meaning."""
-    if predictions.found is None:
-        raise ValueError(
-            "measure='combined' needs distances of a model of this library, or a Pipeline that ends in one, got "
-            f"{type(predictions.estimator).__name__}; use measure='probability' or 'margin', or your own function."
-        )
-
-
 def mean_measure(measures: Sequence[Measure]) -> Measure:
     """The measure of the predicting model, given those of the folds' models."""
     own = [each.distance for each in measures if isinstance(each, NoneOfThese)]
@@ -347,25 +306,24 @@ def reason_of(predictions: Predictions, measure: Measure) -> str | np.ndarray:
     """The reason for rejection that a low value of a measure means, "ambiguous" or "outlier", for all or for each."""
     if isinstance(measure, NoneOfThese):
         return measure.reason(predictions)
-    return MEASURES[measure].reason if isinstance(measure, str) else getattr(measure, "reason", "ambiguous")
+    return "outlier" if measure == "distance" else getattr(measure, "reason", "ambiguous")
 
 
 def certainty_of(predictions: Predictions, measure: Measure) -> FloatArray:
     """Certainty of predictions by a measure: a name, or a function of estimator and samples; else ValueError."""
+    name = auto_measure(predictions) if measure == "auto" else measure
     if isinstance(measure, NoneOfThese):
         given: ArrayLike = measure.certainty(predictions)
-    elif isinstance(measure, str):
-        measure = auto_measure(predictions) if measure == "auto" else measure
-        if measure not in MEASURES:
-            names = ", ".join(map(repr, ("auto", *MEASURES)))
-            raise ValueError(
-                f"measure must be one of {names}, or a function, got {measure!r}; 'combined' is for RejectClassifier."
-            )
-        given = MEASURES[measure].certainty(predictions)
     elif callable(measure):
         given = measure(predictions.estimator, predictions.X)
+    elif name in MEASURES:
+        given = MEASURES[name](predictions)
     else:
-        raise ValueError(f"measure must be a name or a function of (estimator, X), got {measure!r}.")
+        names = ", ".join(map(repr, ("auto", *MEASURES)))
+        raise ValueError(
+            f"measure must be one of {names}, or a function of (estimator, X), got {measure!r}; 'combined' is for "
+            "RejectClassifier."
+        )
     values = np.asarray(given, dtype=np.float64)
     n_samples = len(predictions.predicted)
     if values.shape != (n_samples,):
@@ -403,11 +361,6 @@ def predicted_classes(estimator: BaseEstimator) -> Labels:
     """The classes that a fitted estimator can predict: those with prototypes, else all that it knows."""
     found = find_model(estimator)
     return np.array(estimator.classes_) if found is None else found.model.classes[np.unique(found.model.labels)]
-
-
-def cell_kind(predictions: Predictions) -> str:
-    """What has its own threshold: the winning "prototype" of a model of this library, else the predicted "class"."""
-    return "class" if predictions.found is None else "prototype"
 
 
 def cells_of(predictions: Predictions) -> Labels:

@@ -3,7 +3,7 @@
 Rules:
 - reject iff certainty < threshold of the cell, strictly; samples of equal certainty in a cell are rejected together;
 - a cell's threshold is the certainty of the first correct sample it keeps, -inf if it rejects nothing, +inf if all;
-- small cells share one threshold; with "global" all cells do;
+- with "global" all cells share one threshold;
 - every path begins with the classifier that rejects nothing, for every method;
 - all counting is in integers; the dynamic program is exact, no tolerance is involved.
 
@@ -213,7 +213,6 @@ def local_thresholds(
     cell: ArrayLike,
     *,
     method: str = "optimal",
-    min_cell_size: int = 1,
 ) -> ThresholdPath:
     """Operating points of a classifier with a reject option, with one threshold per cell.
 
@@ -230,9 +229,6 @@ def local_thresholds(
           for E errors.
         - "greedy": Algorithm 3.1 of [1]_.
         - "global": one threshold for all cells.
-    min_cell_size : int, default=1
-        Cells with fewer samples share one threshold; if they have fewer together, the next smallest cells are added.
-        With 1 every cell has its own threshold.
 
     Returns
     -------
@@ -253,7 +249,7 @@ def local_thresholds(
     array([1.  , 0.67, 0.33])
     >>> path.accuracy.round(2)
     array([0.5 , 0.75, 1.  ])
-    >>> point = path.pick(min_accuracy=0.7)
+    >>> point = path.with_accuracy(0.7)
     >>> point.thresholds
     array([-inf,  0.8])
     >>> point.accept([0.05, 0.75, 0.99], ["a", "b", "never seen"])
@@ -261,34 +257,14 @@ def local_thresholds(
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}, got {method!r}.")
-    if not isinstance(min_cell_size, (int, np.integer)) or min_cell_size < 1:
-        raise ValueError(
-            f"min_cell_size must be an integer of 1 or more, got {min_cell_size!r}; use 1 for no shared thresholds."
-        )
-    values, flags, cells, code = check_samples(certainty, correct, cell)
-    sizes = np.bincount(code, minlength=len(cells))
-    pool = np.zeros(len(sizes), dtype=np.intp) if method == "global" else _pools(sizes, int(min_cell_size))
-    n_pools = int(pool.max()) + 1
-    own = [pool[code] == index for index in range(n_pools)]
-    thresholds = METHODS[method](
-        [staircase(np.sort(values[one & flags]), np.sort(values[one & ~flags])) for one in own]
-    )
-    nothing = np.full((1, n_pools), -np.inf)
+    values, flags, cell = check_samples(certainty, correct, cell)
+    cells, code = np.unique(cell, return_inverse=True)
+    own = [code == index for index in range(len(cells))]
+    if method == "global":
+        own = [np.ones(len(code), dtype=np.bool_)]
+    stairs = [staircase(np.sort(values[one & flags]), np.sort(values[one & ~flags])) for one in own]
+    thresholds, nothing = METHODS[method](stairs), np.full((1, len(own)), -np.inf)
     if not len(thresholds) or not np.array_equal(thresholds[0], nothing[0]):
         thresholds = np.vstack((nothing, thresholds))
     uncounted = np.zeros(0, dtype=np.intp)
-    return ThresholdPath(cells, pool, thresholds, method, uncounted, uncounted, 0, 0).evaluate(values, flags, cell)
-
-
-def _pools(sizes: IntArray, min_cell_size: int) -> IntArray:
-    """Pool of every cell: its own, or the common one of the small cells, which is the last."""
-    by_size = np.argsort(sizes, kind="stable")
-    small = int(np.count_nonzero(sizes < min_cell_size))
-    if small:
-        # The common pool must be large enough itself: take the next smallest cells until it is.
-        enough = int(np.searchsorted(np.cumsum(sizes[by_size]), min_cell_size)) + 1
-        small = min(max(small, enough), len(sizes))
-    alone = np.sort(by_size[small:])
-    pool = np.full(len(sizes), len(alone), dtype=np.intp)
-    pool[alone] = np.arange(len(alone))
-    return pool
+    return ThresholdPath(cells, thresholds, method, uncounted, uncounted, 0, 0).evaluate(values, flags, cell)
