@@ -221,13 +221,11 @@ def test_refused():
     pipeline, samples = fitted(GMLVQ())
     with pytest.raises(ValueError, match=r"counterfactual needs real samples, .* for immutable; give them"):
         counterfactual(pipeline, samples, immutable=["age"])
-    with pytest.raises(
-        ValueError, match=r"max_changes of counterfactual must be a whole number of at least 1, .* got 0"
-    ):
+    with pytest.raises(ValueError, match="max_changes of counterfactual == 0, must be >= 1"):
         counterfactual(pipeline, samples, samples=samples, max_changes=0)
-    with pytest.raises(ValueError, match=r"immutable of counterfactual must name columns of \['age', .* got 'sex'"):
+    with pytest.raises(ValueError, match=r"immutable of counterfactual must name columns of X, .* got \['sex'\]"):
         counterfactual(pipeline, samples, samples=samples, immutable=["sex"])
-    with pytest.raises(ValueError, match="immutable of counterfactual must name columns 0 to 4, got 7"):
+    with pytest.raises(ValueError, match=r"must name columns of X, by name or by index from 0 to 4; got \[7\]"):
         counterfactual(pipeline, samples, samples=samples, immutable=[7])
     with pytest.raises(
         ValueError, match=r"bounds of counterfactual must be of columns of numbers, 'site' has categories"

@@ -140,16 +140,12 @@ def test_intervals_of_exchangeable_features_hold_their_confidence(model, n, apar
     assert named <= 5
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_resamples": 1}, "n_resamples of variable_importances must be 0 or a whole number of 2 or more, got 1"),
-        ({"n_resamples": 2, "confidence": 1.0}, "confidence of variable_importances must be between 0 and 1, got 1.0"),
-        ({"n_resamples": 2, "y": None}, "y of variable_importances, the classes of X, is needed for n_resamples"),
-    ],
-)
-def test_messages(parameters, message):
+def test_refused():
     X, y = draw(0)
     model = clone(MODEL).fit(X, y)
-    with pytest.raises(ValueError, match=message):
-        variable_importances(model, **{"X": X, "y": y, **parameters})
+    with pytest.raises(ValueError, match="n_resamples of variable_importances == 1, must be >= 2"):
+        variable_importances(model, X, y, n_resamples=1)
+    with pytest.raises(ValueError, match=r"confidence of variable_importances == 1.0, must be < 1"):
+        variable_importances(model, X, y, confidence=1.0)
+    with pytest.raises(ValueError, match="y of variable_importances, the classes of X, is needed for n_resamples"):
+        variable_importances(model, X, n_resamples=2)

@@ -13,9 +13,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import need_model
-from lvq.inspection.columns import Fractions, VariableTable, input_cells, input_values, used_columns, variable_table
+from lvq.inspection.columns import Fractions, category_fractions, input_cells, input_values, used_columns
 from lvq.inspection.explain import explain
-from lvq.inspection.steps import Names, input_names
+from lvq.inspection.steps import input_names
 from lvq.plots import feature_names
 from lvq.plots.arrays import pixel_places
 from lvq.reports.metrics import Codes, Floats
@@ -23,6 +23,8 @@ from lvq.reports.text import rounded
 from lvq.typing import JSONValue, MatrixLike
 
 Cells = list[list[JSONValue]]
+WHOLE = 0.995  # fraction from which a category is shown without it
+NOTED = 0.005  # fraction from which missing values are mentioned
 
 
 class Explained(NamedTuple):
@@ -86,16 +88,20 @@ class Columns:
                 "many names as columns."
             )
         self.all_names = every if names is None else [str(name) for name in names]
-        table = self._follow(X)
-        self.in_units = table is not None
-        if table is None:
-            own = feature_names(estimator)
-            table = _plain_table(own, np.arange(len(own)), self.model.prototypes.astype(np.float64).tolist())
-        self.table, self.places = table, table.columns
-        self.names = [self.all_names[place] for place in self.places] if self.in_units else table.names.tolist()
+        values, prototypes = self._follow(X), self.model.prototypes
+        self.in_units = values is not None
+        if values is None:
+            self.names, self.fractions = feature_names(estimator).tolist(), Fractions({}, {})
+            self.places, self.values = np.arange(len(self.names)), prototypes.astype(np.float64).tolist()
+        else:
+            self.places = used_columns(self.found.steps, self.model.n_features, len(self.all_names)).nonzero()[0]
+            self.names = [self.all_names[place] for place in self.places]
+            self.fractions = category_fractions(self.found, prototypes)
+            encoded = [place in self.fractions.categories for place in self.places]
+            self.values = [[str(cell) if code else cell for cell, code in zip(row, encoded)] for row in values]
         self.dates = self._timed(X, dates)
 
-    def _follow(self, X: MatrixLike) -> VariableTable | None:
+    def _follow(self, X: MatrixLike) -> Cells | None:
         """The prototypes in the columns of X that reach the model; None where these cannot be followed back."""
         try:
             cells = explain(self.estimator, X[:1] if not hasattr(X, "iloc") else X.iloc[:1]).prototype_values
@@ -104,9 +110,7 @@ class Columns:
         used = used_columns(self.found.steps, self.model.n_features, len(self.all_names))
         if cells is None or any(cell is None for cell in cells[:, used].ravel()):
             return None
-        table, places = variable_table(self.found, self.model.prototypes), np.flatnonzero(used)
-        names = np.array([self.all_names[place] for place in places], dtype=np.str_)
-        return _plain_table(names, places, cells[:, places].tolist()) if table is None else table
+        return cells[:, used].tolist()
 
     def _timed(self, X: MatrixLike, dates: Collection[str]) -> dict[int, bool]:
         """Which columns are shown as dates, and whether with the time of the day."""
@@ -157,29 +161,38 @@ class Columns:
 
     def prototype(self, j: int, k: int) -> JSONValue:
         """Value of prototype j in column k: a number, a date, or the category with the largest fraction."""
-        return self.shown(k, self.table.values[j][k])
+        return self.shown(k, self.values[j][k])
 
     def prototype_text(self, j: int, k: int) -> JSONValue:
         """The same, with the fraction of a category where it is not the only one."""
-        note, value = self.table.notes[j][k], self.prototype(j, k)
+        note, value = self.note(j, k), self.prototype(j, k)
         return f"{value} ({note})" if note and self.n_categories(k) else value
+
+    def note(self, j: int, k: int) -> str:
+        """The fraction of a category, or of missing values, of prototype j in column k; "" where there is none."""
+        place = int(self.places[k])
+        if place in self.fractions.categories:
+            fraction = self.fractions.categories[place].fractions[j].max()
+            return "" if fraction >= WHOLE else _percent(fraction)
+        fraction = self.fractions.missing[place][j] if place in self.fractions.missing else 0.0
+        return f"{_percent(fraction)} missing" if fraction >= NOTED else ""
 
     def n_categories(self, k: int) -> int | None:
         """Number of categories of column k; None for numbers."""
-        known = self.table.parts.categories.get(int(self.places[k]))
+        known = self.fractions.categories.get(int(self.places[k]))
         return None if known is None else len(known.categories)
 
     def position(self, j: int, k: int, low: float, high: float) -> float:
         """Where the value of a prototype lies between two bounds, from 0 to 1; of a category its fraction."""
-        known = self.table.parts.categories.get(int(self.places[k]))
+        known = self.fractions.categories.get(int(self.places[k]))
         if known is not None:
             return float(known.fractions[j].max())
-        value = _number(self.table.values[j][k])
+        value = _number(self.values[j][k])
         return min(1.0, max(0.0, (value - low) / (high - low))) if high > low and np.isfinite(value) else 0.5
 
     def prototype_numbers(self) -> Floats:
         """Values of all prototypes; NaN for categories."""
-        return as_numbers(self.table.values)
+        return as_numbers(self.values)
 
     # -- images --------------------------------------------------------------------------------------------------------
 
@@ -194,10 +207,8 @@ class Columns:
         return places.side, places.whole(whole)
 
 
-def _plain_table(names: Names, columns: Codes, values: Cells) -> VariableTable:
-    """A table of numbers and categories without fractions."""
-    blank = [[""] * len(names) for _ in values]
-    return VariableTable(names, columns, values, blank, blank, Fractions({}, {}))
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.0f}\N{NO-BREAK SPACE}%"
 
 
 def as_numbers(cells: Cells) -> Floats:

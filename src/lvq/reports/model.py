@@ -150,7 +150,6 @@ class Intervals:
 
     confidence: float
     n_resamples: int
-    beats_chance: bool
     lower: list[float]
     upper: list[float]
     important: list[str]
@@ -201,7 +200,7 @@ def importance_of(columns: Columns, found: VariableImportances | None) -> Import
 
 def _intervals(found: VariableImportances, names: list[str], top: Codes) -> Intervals:
     return Intervals(
-        found.confidence, len(found.resampled), found.beats_chance, found.lower[top].tolist(),
+        found.confidence, len(found.resampled), found.lower[top].tolist(),
         found.upper[top].tolist(), [names[k] for k in top if found.important[k]], int(found.important.sum()),
     )  # fmt: skip
 
@@ -295,7 +294,7 @@ def prototypes_of(held_out: HeldOut, importances: VariableImportances | None) ->
         n_features=len(columns.names),
         values=[[columns.prototype(j, k) for k in top] for j in shown],
         positions=[[round(columns.position(j, k, low[k], high[k]), 4) for k in top] for j in shown],
-        notes=[[columns.table.notes[j][k] for k in top] for j in shown],
+        notes=[[columns.note(j, k) for k in top] for j in shown],
         low=[None if columns.n_categories(k) else columns.shown(k, float(low[k])) for k in top],
         high=[None if columns.n_categories(k) else columns.shown(k, float(high[k])) for k in top],
         image_side=None if images is None else images[0],

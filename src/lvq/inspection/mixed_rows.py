@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from lvq.estimators.find_model import FoundModel
-from lvq.inspection.columns import encoded_columns
-from lvq.inspection.steps import Floats, Indices, Names, input_names, positions
+from lvq.inspection.columns import Cells, encoded_columns, is_missing
+from lvq.inspection.steps import Floats, Indices, names_before, positions
 from lvq.typing import MatrixLike
-
-Cells = NDArray[np.object_]
 
 
 class Mixed(NamedTuple):
@@ -34,22 +34,19 @@ class Layout:
     """
 
     def __init__(self, found: FoundModel, X: MatrixLike) -> None:
-        self.names: Names = input_names(found.steps[0] if found.steps else found.estimator)
-        self.template, n_columns = X, len(self.names)
-        encoded = encoded_columns(found)
-        categorical = [column in encoded or not _is_number(X, column) for column in range(n_columns)]
-        self.numeric, self.categorical = np.flatnonzero(~np.array(categorical)), np.flatnonzero(categorical)
+        self.names, self.template, encoded = names_before(found), X, encoded_columns(found)
+        is_category = [k in encoded or numbers_of(cells_of(X, k)) is None for k in range(len(self.names))]
+        self.numeric, self.categorical = np.flatnonzero(~np.array(is_category)), np.flatnonzero(is_category)
 
     def split(self, X: MatrixLike) -> Mixed:
         """Numbers and categories of samples."""
-        cells = X.to_numpy(dtype=object) if hasattr(X, "iloc") else np.asarray(X)
-        try:
-            numbers = cells[:, self.numeric].astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                "samples of counterfactual must have the columns of X, with numbers where X has numbers."
-            ) from error
-        return Mixed(numbers, cells[:, self.categorical].astype(object))
+        numbers = [numbers_of(cells_of(X, column)) for column in self.numeric.tolist()]
+        known = [column for column in numbers if column is not None]
+        if len(known) < len(numbers):
+            raise ValueError("samples of counterfactual must have the columns of X, with numbers where X has numbers.")
+        categories = [cells_of(X, column).astype(object) for column in self.categorical.tolist()]
+        empty = np.zeros((len(cells_of(X, 0)), 0))
+        return Mixed(np.column_stack([empty, *known]), np.column_stack([empty.astype(object), *categories]))
 
     def join(self, rows: Mixed) -> MatrixLike:
         """Samples as the pipeline takes them: a data frame like X, or an array."""
@@ -68,36 +65,41 @@ class Layout:
     def mask(self, columns: Sequence[str | int], purpose: str) -> NDArray[np.bool_]:
         """Which columns are named, by name or index."""
         chosen = np.zeros(len(self.names), dtype=np.bool_)
-        for column in columns:
-            chosen[self._place(column, purpose)] = True
+        chosen[positions(columns, self.names, purpose)] = True
         return chosen
 
     def limits(self, bounds: Mapping[str | int, tuple[float, float]], samples: Floats) -> tuple[Floats, Floats]:
         """Lower and upper end of each number: those given, otherwise the range of the samples."""
         low, high = np.nanmin(samples, axis=0, initial=np.inf), np.nanmax(samples, axis=0, initial=-np.inf)
         for column, ends in bounds.items():
-            place = self._place(column, "bounds")
-            if place not in self.numeric:
+            at = np.flatnonzero(self.mask([column], "bounds of counterfactual")[self.numeric])
+            if not len(at):
                 raise ValueError(f"bounds of counterfactual must be of columns of numbers, {column!r} has categories.")
-            at = int(np.flatnonzero(self.numeric == place)[0])
             low[at], high[at] = ends
-            if not low[at] <= high[at]:
+            if not ends[0] <= ends[1]:
                 raise ValueError(f"bounds of counterfactual must be (lower, upper), got {ends!r} for {column!r}.")
         return low, high
 
-    def _place(self, column: str | int, purpose: str) -> int:
-        if isinstance(column, str) and column not in self.names.tolist():
-            raise ValueError(f"{purpose} of counterfactual must name columns of {self.names.tolist()}, got {column!r}.")
-        if not isinstance(column, str) and not -len(self.names) <= column < len(self.names):
-            raise ValueError(
-                f"{purpose} of counterfactual must name columns 0 to {len(self.names) - 1}, got {column!r}."
-            )
-        return int(positions([column], self.names)[0])
+
+def cells_of(X: MatrixLike, column: int) -> NDArray[np.generic]:
+    """The cells of a column of a table or array."""
+    if sparse.issparse(X):
+        return X[:, [column]].toarray().ravel()
+    return X.iloc[:, column].to_numpy() if hasattr(X, "iloc") else np.asarray(X)[:, column]
 
 
-def _is_number(X: MatrixLike, column: int) -> bool:
-    values = X.iloc[:, column].to_numpy() if hasattr(X, "iloc") else np.asarray(X)[:, column]
-    return values.dtype.kind in "fiub"
+def numbers_of(cells: NDArray[np.generic]) -> Floats | None:
+    """Cells as numbers, NaN where one is missing; None where they are no numbers.
+
+    Examples
+    --------
+    >>> numbers_of(np.array([1, None, 2.5], dtype=object)), numbers_of(np.array(["1", "2"]))
+    (array([1. , nan, 2.5]), None)
+    """
+    if cells.dtype.kind in "fiub":
+        return cells.astype(np.float64)
+    known = [np.nan if is_missing(cell) else cell for cell in (cells.tolist() if cells.dtype.kind == "O" else [""])]
+    return np.array(known, dtype=np.float64) if all(isinstance(cell, Real) for cell in known) else None
 
 
 def lengths(units: Floats, one: Mixed, other: Mixed) -> Floats:
