@@ -32,11 +32,10 @@ def write(path, content=b"new"):
 # -- files -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("as_text", [True, False])
-def test_a_new_file_and_a_replaced_one(tmp_path, as_text):
+def test_a_new_file_and_a_replaced_one(tmp_path):
     path = tmp_path / "model.npz"
-    for content in (b"one", b"two"):
-        write(str(path) if as_text else path, content)
+    for given, content in ((path, b"one"), (str(path), b"two")):
+        write(given, content)
         assert path.read_bytes() == content
     assert names(tmp_path) == ["model.npz"]
 

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.optimize import minimize
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.frozen import FrozenEstimator
@@ -130,35 +129,6 @@ def test_by_the_measure_that_the_classifier_rejects_by(model, options):
     assert not counterfactual(safe, X[accepted][:5], samples=X).distance.any()
     wanted = counterfactual(safe, X[:8], "dog", samples=X)
     assert set(safe.predict_or_reject(wanted.samples, "?")) == {"dog"}
-
-
-def test_balls_against_a_general_solver():
-    """A relative similarity of at least theta, by SLSQP with the constraints written out."""
-    model = GLVQ(n_prototypes=1, **QUICK).fit(*draw(300))
-    X, y = draw(200, 1)
-    safe = RejectClassifier(model, cv="prefit", thresholds="global", min_coverage=0.4).fit(X, y)
-    theta, W = safe.point_.thresholds[0], model.prototypes_
-    rejected = X[~safe.accept(X)][:6]
-    wide = dict.fromkeys(range(5), (-50.0, 50.0))
-    for x, found in zip(rejected, counterfactual(safe, rejected, samples=X, units=np.ones(5), bounds=wide).distance):
-        best = np.inf
-        for t in range(3):
-            others = [j for j in range(3) if j != t]
-
-            def inside(z, t=t, others=others):
-                D = ((z - W) ** 2).sum(axis=1)
-                return (1 - theta) * D[others] - (1 + theta) * D[t]
-
-            for start in (W[t], (3 * W[t] + x) / 4, (W[t] + x) / 2):  # from one of them the solver may fail
-                solution = minimize(
-                    lambda z, x=x: ((z - x) ** 2).sum(),
-                    start,
-                    method="SLSQP",
-                    constraints={"type": "ineq", "fun": inside},
-                    options={"ftol": 1e-12, "maxiter": 500},
-                )
-                best = min(best, np.sqrt(solution.fun)) if solution.success else best
-        assert found == pytest.approx(best, rel=1e-5)
 
 
 @pytest.mark.parametrize("step", [StandardScaler(), MinMaxScaler(), PCA(3), PCA(4, whiten=True)], ids=str)

@@ -12,7 +12,6 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -107,14 +106,6 @@ def test_rows_sum_to_the_difference_of_the_distances(steps, model):
     assert explanation.contributions.shape == X.shape
     if isinstance(steps[0], SelectKBest):
         assert not explanation.contributions[:, ~pipeline[0].get_support()].any()
-
-
-def test_scalers_keep_the_columns():
-    X, y = draw()
-    pipeline = make_pipeline(StandardScaler(), SelectKBest(k=3), GMLVQ(**QUICK)).fit(X, y)
-    expected = np.zeros(X.shape)
-    expected[:, pipeline[1].get_support()] = pipeline[-1].explain(pipeline[:-1].transform(X)).contributions
-    assert_allclose(explain(pipeline, X).contributions, expected, atol=1e-9 * np.abs(expected).max())
 
 
 def test_a_rotation_is_that_of_the_metric():
@@ -237,16 +228,6 @@ def test_empty_columns_and_indicators_alone():
     columns = [[], [1, 2, 4], [3, 5], [6], [0]]
     expected = np.stack([inner[:, of].sum(axis=1) for of in columns], axis=1)
     assert_allclose(contributions, expected, atol=1e-9 * np.abs(expected).max())
-
-
-def test_wrappers():
-    X, y = table()
-    pipeline = pipeline_of_blocks(GLVQ()).fit(X, y)
-    expected = explain(pipeline, X)
-    search = GridSearchCV(pipeline, {"glvq__n_prototypes": [1]}, cv=2).fit(X, y)
-    reject = RejectClassifier(FrozenEstimator(pipeline)).fit(X, y)
-    for wrapped in (search, reject, FrozenEstimator(pipeline)):
-        assert_allclose(explain(wrapped, X).contributions, expected.contributions)
 
 
 def test_the_table_has_names_and_input_units(monkeypatch):

@@ -93,18 +93,6 @@ def test_permuted_labels_give_no_important_feature():
     assert named <= 2
 
 
-def test_intervals_hold_the_expected_importances():
-    """The expectation is a mean over sets of the same size; of the 90 % intervals most hold it."""
-    expected = np.mean(
-        [variable_importances(MODEL.fit(*data), data[0]).importances for data in map(draw, range(40))], 0
-    )
-    held = []
-    for seed in range(100, 108):
-        found = intervals(MODEL, *draw(seed), n_resamples=20)
-        held.append((found.lower <= expected) & (expected <= found.upper))
-    assert np.mean(held) > 0.75
-
-
 def test_categories_searches_and_reject_classifiers():
     X, y = draw(0)
     X = pd.DataFrame(X[:, :6], columns=list("abcdef")).assign(group=np.where(X[:, 0] > 0.7, "high", "low"))
