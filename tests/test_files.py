@@ -14,7 +14,6 @@ from lvq._files import (
     check_folder,
     check_regular,
     new_permissions,
-    temporary_beside,
     write_atomically,
     write_folder_atomically,
 )
@@ -68,12 +67,9 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, existing, error
 
 
 def test_a_failed_move_leaves_nothing_behind(tmp_path, monkeypatch):
-    def refuse(source, target):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(OSError, match="disk full"), temporary_beside(tmp_path / "model.npz") as temporary:
-        temporary.write_bytes(b"new")
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        write(tmp_path / "model.npz")
     assert names(tmp_path) == []
 
 

@@ -231,24 +231,24 @@ def test_rows_without_an_answer_are_named_with_what_the_user_can_relax():
     assert counterfactual(model, asked, samples=X, max_changes=2).found.all()  # and no warning
 
 
-def test_refused():
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"immutable": ["age"], "samples": None}, r"counterfactual needs real samples, .* for immutable; give them"),
+        ({"max_changes": 0}, "max_changes of counterfactual == 0, must be >= 1"),
+        ({"immutable": ["sex"]}, r"immutable of counterfactual must name columns of X, .* got \['sex'\]"),
+        ({"immutable": [7]}, r"must name columns of X, by name or by index from 0 to 4; got \[7\]"),
+        ({"bounds": {"site": (0, 1)}}, "bounds of counterfactual must be of columns of numbers, 'site' has categories"),
+        ({"bounds": {"age": (2, 1)}}, r"bounds of counterfactual must be \(lower, upper\), got \(2, 1\) for 'age'"),
+        ({"units": [1.0, 2.0]}, "units of counterfactual must be 5 positive numbers"),
+        (
+            {"samples": table()[0].assign(age="old")},
+            "samples of counterfactual must have the columns of X, with numbers",
+        ),
+    ],
+    ids=str,
+)
+def test_refused(options, message):
     pipeline, samples = fitted(GMLVQ())
-    with pytest.raises(ValueError, match=r"counterfactual needs real samples, .* for immutable; give them"):
-        counterfactual(pipeline, samples, immutable=["age"])
-    with pytest.raises(ValueError, match="max_changes of counterfactual == 0, must be >= 1"):
-        counterfactual(pipeline, samples, samples=samples, max_changes=0)
-    with pytest.raises(ValueError, match=r"immutable of counterfactual must name columns of X, .* got \['sex'\]"):
-        counterfactual(pipeline, samples, samples=samples, immutable=["sex"])
-    with pytest.raises(ValueError, match=r"must name columns of X, by name or by index from 0 to 4; got \[7\]"):
-        counterfactual(pipeline, samples, samples=samples, immutable=[7])
-    with pytest.raises(
-        ValueError, match=r"bounds of counterfactual must be of columns of numbers, 'site' has categories"
-    ):
-        counterfactual(pipeline, samples, samples=samples, bounds={"site": (0, 1)})
-    with pytest.raises(ValueError, match=r"bounds of counterfactual must be \(lower, upper\), got \(2, 1\) for 'age'"):
-        counterfactual(pipeline, samples, samples=samples, bounds={"age": (2, 1)})
-    with pytest.raises(ValueError, match="units of counterfactual must be 5 positive numbers"):
-        counterfactual(pipeline, samples, samples=samples, units=[1.0, 2.0])
-    text = samples.assign(age="old")
-    with pytest.raises(ValueError, match="samples of counterfactual must have the columns of X, with numbers where"):
-        counterfactual(pipeline, samples, samples=text)
+    with pytest.raises(ValueError, match=message):
+        counterfactual(pipeline, samples, **{"samples": samples, **options})

@@ -209,23 +209,19 @@ def test_where_no_change_is_enough():
 
 def test_refused():
     X, y = draw(300)
-    model = GLVQ(**QUICK).fit(X, y)
-    with pytest.raises(ValueError, match=r"counterfactual needs a model of this library, .* got LogisticRegression"):
-        counterfactual(LogisticRegression().fit(X, y), X)
-    with pytest.raises(ValueError, match="needs predictions by the nearest prototype, got RSLVQ"):
-        counterfactual(RSLVQ(decision="posterior", **QUICK).fit(X, y), X)
-    for needing, what in (
-        (LGMLVQ(**QUICK), "a model with local metrics"),
-        (RejectClassifier(model), "a RejectClassifier"),
-    ):
-        with pytest.raises(ValueError, match=f"counterfactual needs real samples, .* for {what}; give them"):
-            counterfactual(needing.fit(X, y), X)
-    with pytest.raises(ValueError, match=r"target must be a class of \['cat', 'dog', 'eel'\], .* got \['fox'\]"):
-        counterfactual(model, X, "fox")
-    clipped = ColumnTransformer([("clipped", MinMaxScaler(clip=True), [0, 1])])
-    with pytest.raises(ValueError, match=r"supports linear steps only .* got MinMaxScaler\(clip=True\)"):
-        counterfactual(make_pipeline(clipped, model).fit(X, y), X)
     table = pd.DataFrame(X, columns=list("abcde")).assign(e=y)
     columns = [("numbers", StandardScaler(), ["a", "b"]), ("texts", OneHotEncoder(sparse_output=False), ["e"])]
-    with pytest.raises(ValueError, match="has categories, got OneHotEncoder and no samples; pass the training samples"):
-        counterfactual(make_pipeline(ColumnTransformer(columns), model).fit(table, y), table)
+    clipped = ColumnTransformer([("clipped", MinMaxScaler(clip=True), [0, 1])])
+    samples = "counterfactual needs real samples, .* for a"
+    for model, given, message in (
+        (LogisticRegression(), X, "counterfactual needs a model of this library, .* got LogisticRegression"),
+        (RSLVQ(decision="posterior", **QUICK), X, "needs predictions by the nearest prototype, got RSLVQ"),
+        (LGMLVQ(**QUICK), X, f"{samples} model with local metrics; give them"),
+        (RejectClassifier(GLVQ(**QUICK)), X, f"{samples} RejectClassifier; give them"),
+        (make_pipeline(clipped, GLVQ(**QUICK)), X, r"linear steps only .* got MinMaxScaler\(clip=True\)"),
+        (make_pipeline(ColumnTransformer(columns), GLVQ(**QUICK)), table, "has categories, got OneHotEncoder and no"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            counterfactual(model.fit(given, y), given)
+    with pytest.raises(ValueError, match=r"target must be a class of \['cat', 'dog', 'eel'\], .* got \['fox'\]"):
+        counterfactual(GLVQ(**QUICK).fit(X, y), X, "fox")

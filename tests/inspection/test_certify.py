@@ -252,26 +252,23 @@ def test_float32_and_metrics_of_very_different_scale():
 
 
 def test_refused():
-    rng = np.random.default_rng(9)
-    X, y = data(rng)
-    model = GLVQ(**QUICK).fit(X, y)
+    X, y = data(np.random.default_rng(9))
+    model, soft = GLVQ(**QUICK).fit(X, y), RSLVQ(decision="posterior", **QUICK).fit(X, y)
+    steps = (QuantileTransformer(n_quantiles=10), FunctionTransformer(np.arcsinh), MinMaxScaler(clip=True))
+    bent, bending, clipping = (make_pipeline(step, GLVQ(**QUICK)).fit(X, y) for step in steps)
+    for refused, message in (
+        (LogisticRegression(), "certified_radius needs a model of this library, .* got LogisticRegression"),
+        (soft, "predictions by the nearest prototype, got RSLVQ with decision='posterior'"),
+        (bent, "supports linear steps only .* got QuantileTransformer; transform X"),
+        (bending, "got FunctionTransformer"),
+        (clipping, r"got MinMaxScaler\(clip=True\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            certified_radius(refused, X)
     with pytest.raises(ValueError, match="norm must be 1, 2 or inf, got 3"):
         certified_radius(model, X, 3)
-    with pytest.raises(ValueError, match=r"certified_radius needs a model of this library, .* got LogisticRegression"):
-        certified_radius(LogisticRegression(), X)
     with pytest.raises(NotFittedError, match="This GLVQ instance is not fitted yet"):
         certified_radius(make_pipeline(StandardScaler(), GLVQ()), X)
-    soft = RSLVQ(decision="posterior", **QUICK).fit(X, y)
-    with pytest.raises(ValueError, match="predictions by the nearest prototype, got RSLVQ with decision='posterior'"):
-        certified_radius(soft, X)
-    assert np.all(certified_radius(soft.set_params(decision="nearest").fit(X, y), X) >= 0)
-    bent = make_pipeline(QuantileTransformer(n_quantiles=10), model).fit(X, y)
-    with pytest.raises(ValueError, match=r"supports linear steps only .* got QuantileTransformer; transform X"):
-        certified_radius(bent, X)
-    with pytest.raises(ValueError, match="got FunctionTransformer"):
-        certified_radius(make_pipeline(FunctionTransformer(np.arcsinh), model).fit(X, y), X)
-    with pytest.raises(ValueError, match=r"supports linear steps only .* got MinMaxScaler\(clip=True\)"):
-        certified_radius(make_pipeline(MinMaxScaler(clip=True), model).fit(X, y), X)
 
 
 def mixed_table(n_samples=200):

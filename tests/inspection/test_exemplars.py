@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.compose import make_column_transformer
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -65,19 +64,19 @@ def test_sparse_samples():
     assert np.array_equal(exemplars(model, sparse.csr_array(X), 3).rows, exemplars(model, X, 3).rows)
 
 
-def test_refused():
-    X, y = draw()
-    model = GLVQ(**QUICK).fit(X, y)
-    with pytest.raises(ValueError, match="k of exemplars == 0, must be >= 1"):
-        exemplars(model, X, 0)
-    with pytest.raises(ValueError, match=r"k of exemplars must be at most .* got k=5 and 4 of X"):
-        exemplars(model, X[:4], 5)
-    with pytest.raises(ValueError, match=r"at most .* got k=2 and 1 of class 'b'"):
-        exemplars(model, X[:5], 2, y=["a", "a", "b", "c", "c"])
-    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[3, 90\]"):
-        exemplars(model, X, 2, y=y[:3])
-    with pytest.raises(ValueError, match=r"exemplars needs a model of this library, .* got LogisticRegression"):
-        exemplars(LogisticRegression().fit(X, y), X, 1)
+@pytest.mark.parametrize(
+    ("rows", "k", "y", "message"),
+    [
+        (90, 0, None, "k of exemplars == 0, must be >= 1"),
+        (4, 5, None, "k of exemplars must be at most .* got k=5 and 4 of X"),
+        (5, 2, list("aabcc"), "at most .* got k=2 and 1 of class 'b'"),
+        (90, 2, list("abc"), r"inconsistent numbers of samples: \[3, 90\]"),
+    ],
+)
+def test_refused(rows, k, y, message):
+    X, classes = draw()
+    with pytest.raises(ValueError, match=message):
+        exemplars(GLVQ(**QUICK).fit(X, classes), X[:rows], k, y=y)
 
 
 # -- cases nearest to a query ------------------------------------------------------------------------------------------

@@ -232,12 +232,10 @@ def pseudo_inverse(linear: LinearMap) -> LinearMap:
     >>> pseudo_inverse(sparse.csr_array([[0.0, 4.0, 0.0]])).toarray().tolist()
     [[0.0], [0.25], [0.0]]
     """
-    relative = max(linear.shape) * np.finfo(np.float64).eps
     if not sparse.issparse(linear) or max(np.bincount(places).max(initial=0) for places in linear.nonzero()) > 1:
-        return np.linalg.pinv(dense(linear), rcond=relative)
+        return np.linalg.pinv(dense(linear), rcond=max(linear.shape) * np.finfo(np.float64).eps)
     back = sparse.csr_array(linear.T)
-    kept = np.abs(back.data) > np.abs(back.data).max(initial=0) * relative
-    back.data = np.divide(1, back.data, out=np.zeros_like(back.data), where=kept)
+    back.data = np.divide(1, back.data, out=np.zeros_like(back.data), where=back.data != 0)
     return back
 
 
