@@ -205,6 +205,23 @@ def test_whole_numbers_with_gaps_are_numbers_and_the_index_stays():
     np.testing.assert_allclose(np.sqrt(changes.sum(axis=1)), found.distance)
 
 
+@pytest.mark.parametrize("gap", [None, np.nan])
+def test_missing_categories_stay_missing_and_count_nothing(gap):
+    X, y = table()
+    X = X[["age", "weight"]].assign(site=X["site"].astype(object))
+    X.loc[::4, "site"] = gap
+    blocks = [("texts", OneHotEncoder(sparse_output=False), ["site"]), ("numbers", StandardScaler(), ["age", "weight"])]
+    pipeline = make_pipeline(ColumnTransformer(blocks), GLVQ(random_state=0)).fit(X, y)
+    asked = X.iloc[:40:4]
+    found = counterfactual(pipeline, asked, samples=X)
+    assert found.found.all()
+    assert found.samples["site"].isna().all()
+    changes = (found.samples[["age", "weight"]] - asked[["age", "weight"]]) / found.units[:2]
+    np.testing.assert_allclose(np.linalg.norm(changes, axis=1), found.distance)
+    reached = counterfactual(pipeline, asked, pipeline.predict(asked), samples=X)
+    assert not reached.distance.any()
+
+
 def test_no_real_sample_of_the_class():
     pipeline, samples = fitted(GMLVQ())
     only = samples[pipeline.predict(samples) != "c"]

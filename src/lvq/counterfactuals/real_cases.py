@@ -19,7 +19,7 @@ from sklearn.utils import check_scalar
 from lvq.counterfactuals.moves import pulled_in
 from lvq.counterfactuals.task import Task
 from lvq.inspection.certify import checked_units
-from lvq.inspection.mixed_rows import Layout, Mixed, lengths
+from lvq.inspection.mixed_rows import Layout, Mixed, differ, is_gap, lengths
 from lvq.inspection.steps import Floats, Indices
 
 N_ENDS = 5  # nearest real samples that a counterfactual may start from
@@ -105,10 +105,11 @@ def _starts(task: Task, samples: Mixed, limits: Limits) -> Jobs:
 
 def _hybrids(x: Mixed, samples: Mixed, limits: Limits) -> Mixed:
     """Real samples with the immutable columns and missing values of one sample, within the bounds."""
-    keep = limits.fixed_numbers | np.isnan(x.numbers) | np.isnan(samples.numbers)
+    keep = limits.fixed_numbers | is_gap(x.numbers) | is_gap(samples.numbers)
+    keep_categories = limits.fixed_categories | is_gap(x.categories) | is_gap(samples.categories)
     low, high = np.fmin(limits.low, x.numbers), np.fmax(limits.high, x.numbers)
     numbers = np.where(keep, x.numbers, np.clip(samples.numbers, low, high))
-    return Mixed(numbers, np.where(limits.fixed_categories, x.categories, samples.categories))
+    return Mixed(numbers, np.where(keep_categories, x.categories, samples.categories))
 
 
 def _with_few_changes(task: Task, jobs: Jobs, most: int) -> Jobs:
@@ -119,8 +120,7 @@ def _with_few_changes(task: Task, jobs: Jobs, most: int) -> Jobs:
     for _ in range(most):
         gain = np.full((len(jobs.row), len(columns)), np.inf)
         for place, (part, k) in enumerate(columns):
-            differs = jobs.end[part][:, k] != at[part][:, k]
-            tried = np.flatnonzero(differs & ~done & (jobs.end[part][:, k] == jobs.end[part][:, k]))  # and is not NaN
+            tried = np.flatnonzero(differ(jobs.end[part][:, k], at[part][:, k]) & ~done)
             trial = at.take(tried)
             trial[part][:, k] = jobs.end[part][tried, k]
             if len(tried):

@@ -44,7 +44,7 @@ class Layout:
         known = [column for column in numbers if column is not None]
         if len(known) < len(numbers):
             raise ValueError("samples of counterfactual must have the columns of X, with numbers where X has numbers.")
-        categories = [cells_of(X, column).astype(object) for column in self.categorical.tolist()]
+        categories = [_categories(cells_of(X, column)) for column in self.categorical.tolist()]
         empty = np.zeros((len(cells_of(X, 0)), 0))
         return Mixed(np.column_stack([empty, *known]), np.column_stack([empty.astype(object), *categories]))
 
@@ -57,10 +57,12 @@ class Layout:
             return whole
         columns: dict[int, NDArray[np.generic]] = dict(zip(self.numeric.tolist(), rows.numbers.T))
         columns |= dict(zip(self.categorical.tolist(), rows.categories.T))
-        frame = type(self.template)({column: columns[column] for column in range(len(self.names))})
+        kind = object if len(self.categorical) else np.float64  # pandas makes other objects of strings
+        frame = type(self.template)({column: columns[column] for column in range(len(self.names))}, dtype=kind)
+        kinds = {k: self.template.dtypes.iloc[k] for k in self.categorical.tolist()}
+        frame = frame.astype(dict.fromkeys(self.numeric.tolist(), np.float64) | kinds)
         frame.columns = self.template.columns
-        kinds = {self.template.columns[k]: self.template.dtypes.iloc[k] for k in self.categorical.tolist()}
-        return frame.astype(kinds)
+        return frame
 
     def mask(self, columns: Sequence[str | int], purpose: str) -> NDArray[np.bool_]:
         """Which columns are named, by name or index."""
@@ -102,7 +104,24 @@ def numbers_of(cells: NDArray[np.generic]) -> Floats | None:
     return np.array(known, dtype=np.float64) if all(isinstance(cell, Real) for cell in known) else None
 
 
+def _categories(cells: NDArray[np.generic]) -> Cells:
+    """Cells as objects; None where it was None, and NaN for all other missing values, which can be compared."""
+    found = cells.astype(object)
+    found[[is_missing(cell) and cell is not None for cell in found]] = np.nan
+    return found
+
+
+def is_gap(values: NDArray[np.generic]) -> NDArray[np.bool_]:
+    """Which values of rows are missing."""
+    return np.isnan(values) if values.dtype.kind == "f" else np.vectorize(is_missing, otypes=[bool])(values)
+
+
+def differ(one: NDArray[np.generic], other: NDArray[np.generic]) -> NDArray[np.bool_]:
+    """Which values of rows are different; missing ones are equal."""
+    return np.asarray((one != other) & ~(is_gap(one) & is_gap(other)))
+
+
 def lengths(units: Floats, one: Mixed, other: Mixed) -> Floats:
     """Distances between rows; a missing value is at distance 0."""
     difference = np.nan_to_num((one.numbers - other.numbers) / units)
-    return np.sqrt((difference**2).sum(axis=1) + (one.categories != other.categories).sum(axis=1))
+    return np.sqrt((difference**2).sum(axis=1) + differ(one.categories, other.categories).sum(axis=1))
