@@ -35,7 +35,7 @@ colours = ListedColormap(class_colours(2))
 DecisionBoundaryDisplay.from_estimator(model, X_test[two], response_method="predict", alpha=0.35, cmap=colours, ax=ax)
 for name, colour, marker in zip(model.classes_, class_colours(2), class_markers(2)):
     ax.scatter(*X_test.loc[y_test == name, two].to_numpy().T, s=14, c=colour, marker=marker, label=name)
-for start, end in zip(malignant.to_numpy(), found.samples):
+for start, end in zip(malignant.to_numpy(), found.samples.to_numpy()):
     ax.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": "black", "linewidth": 1.6})
 ax.set_title("The smallest change to benign")
 ax.legend()
@@ -47,7 +47,7 @@ six = ["mean radius", "mean texture", "mean smoothness", "mean concavity", "wors
 model = make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, random_state=0)).fit(X_train[six], y_train)
 one = X_test.loc[model.predict(X_test[six]) == "malignant", six].iloc[:1]
 found = counterfactual(model, one, target="benign")
-before, after = one.to_numpy()[0], found.samples[0]
+before, after = one.to_numpy()[0], found.samples.to_numpy()[0]
 in_deviations = (after - before) / X_train[six].std().to_numpy()
 figure, ax = plt.subplots(figsize=(8, 3.6), layout="constrained")
 ax.barh(np.arange(len(six)), in_deviations, color=np.where(in_deviations < 0, "#0072B2", "#D55E00"))

@@ -10,7 +10,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from lvq import GLVQ
 from lvq.estimators.find_model import need_model
-from lvq.inspection.columns import category_fractions
+from lvq.inspection.columns import category_fractions, input_values
 
 
 @pytest.fixture(scope="module")
@@ -59,3 +59,16 @@ def test_negative_codes_count_as_none(table):
     model = make_pipeline(OneHotEncoder(sparse_output=False), GLVQ(random_state=0)).fit(X[["sex"]], y)
     fractions = category_fractions(need_model(model, ""), np.array([[2.0, -0.5], [0.0, 0.0]])).categories[0]
     assert fractions.fractions.tolist() == [[1.0, 0.0], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize("drop", [None, "first"])
+def test_the_value_of_a_row_is_the_category_with_the_largest_fraction(table, drop):
+    """Of a dropped category as well: of three that have .4, .35 and .25 it is the one with .4."""
+    X, y = table
+    model = make_pipeline(OneHotEncoder(drop=drop, sparse_output=False), GLVQ(random_state=0)).fit(X[["grade"]], y)
+    codes = np.array([[0.25, 0.4, 0.35], [0.4, 0.25, 0.35], [0.0, 0.0, 1.0]])[:, 0 if drop is None else 1 :]
+    found = need_model(model, "")
+    assert input_values(found, codes)[:, 0].tolist() == ["three", "one", "two"]
+    categories, fractions = category_fractions(found, codes).categories[0]
+    np.testing.assert_allclose(np.sort(fractions[0]), [0.25, 0.35, 0.4])
+    assert [categories[best] for best in fractions.argmax(axis=1)] == ["three", "one", "two"]

@@ -148,21 +148,6 @@ def test_equal_local_metrics_are_one_metric():
         np.testing.assert_allclose(certified_radius(local, X, norm), certified_radius(shared, X, norm), rtol=1e-6)
 
 
-@pytest.mark.parametrize("norm", NORMS)
-def test_local_weights_are_diagonal_matrices(norm):
-    """Nothing is decomposed for weights; the bound of the matrices with these roots is never larger."""
-    rng = np.random.default_rng(4)
-    W, labels = rng.normal(size=(5, 4)), np.array([0, 0, 1, 1, 2])
-    weights = rng.uniform(0.2, 2, size=(5, 4))
-    matrices = placed(W, labels, np.array([np.diag(root) for root in np.sqrt(weights)]))
-    X = rng.normal(size=(50, 4))
-    found = certified_radius(placed(W, labels, weights, weights=True), X, norm)
-    expected = certified_radius(matrices, X, norm)
-    assert (found >= expected * (1 - 1e-6)).all()
-    if norm == 2:
-        np.testing.assert_allclose(found, expected, rtol=1e-6)
-
-
 def test_values():
     model = placed(np.array([[0.0, 0.0], [4.0, 0.0]]), np.array(["a", "b"]))
     X = [[0.0, 0.0], [1.0, 7.0], [2.0, 5.0], [9.0, 0.0]]
@@ -203,10 +188,7 @@ STEPS = [
     (MIXED, GMLVQ()),
     (MIXED, LGMLVQ()),
     (make_pipeline("passthrough", MinMaxScaler((-1, 3)), TruncatedSVD(4)), LGMLVQ()),
-    *(
-        pytest.param(step, GMLVQ(), marks=pytest.mark.slow)
-        for step in (StandardScaler(with_std=False), MaxAbsScaler(), IncrementalPCA(3), VarianceThreshold())
-    ),
+    (make_pipeline(StandardScaler(with_std=False), MaxAbsScaler(), IncrementalPCA(3), VarianceThreshold()), GMLVQ()),
 ]
 
 
@@ -237,38 +219,6 @@ def test_the_radius_is_in_the_units_of_the_pipeline(step, model):
                 assert not np.any(flips)
             elif not pipeline[-1].model_.group.any():  # one metric
                 assert np.any(flips, axis=0).all()
-
-
-@pytest.mark.parametrize(
-    ("steps", "model"),
-    [((MinMaxScaler(clip=True),), LGMLVQ()), ((SelectKBest(k=3), MinMaxScaler(clip=True), PCA(3)), GMLVQ())],
-)
-def test_a_scaler_that_clips_shortens(steps, model):
-    rng = np.random.default_rng(6)
-    X, y = data(rng)
-    far = np.concatenate((X, 3 * X[:20] - 2 * X.mean(axis=0)))
-    pipeline = make_pipeline(*steps, model.set_params(**QUICK)).fit(X, y)
-    for norm in NORMS:
-        assert_inside(pipeline, far, certified_radius(pipeline, far, norm), norm, far.std(axis=0))
-
-
-def test_a_scaler_that_clips_what_was_mixed():
-    """Clipping shortens a change of each feature, but can turn a change of mixed features, out of any ball."""
-    X, y = data(np.random.default_rng(11))
-    for clips in (MinMaxScaler(clip=True), ColumnTransformer([("clipped", MinMaxScaler(clip=True), [0, 2])])):
-        pipeline = make_pipeline(StandardScaler(), PCA(3), clips, GLVQ(**QUICK)).fit(X, y)
-        with pytest.raises(ValueError, match=r"MinMaxScaler\(clip=True\), which clips mixed features; set clip=False"):
-            certified_radius(pipeline, X)
-
-
-def assert_inside(model, X, radius, norm, units):
-    """No random change within the radius changes a label."""
-    rng = np.random.default_rng(0)
-    for scale in (1, units):
-        for _ in range(15):
-            d = rng.normal(size=X.shape) * scale
-            d *= radius[:, None] / np.linalg.norm(d, ord=norm, axis=1, keepdims=True)
-            assert np.array_equal(model.predict(X + (1 - 1e-6) * d), model.predict(X))
 
 
 def test_certified_accuracy():
@@ -302,24 +252,23 @@ def test_float32_and_metrics_of_very_different_scale():
 
 
 def test_refused():
-    rng = np.random.default_rng(9)
-    X, y = data(rng)
-    model = GLVQ(**QUICK).fit(X, y)
+    X, y = data(np.random.default_rng(9))
+    model, soft = GLVQ(**QUICK).fit(X, y), RSLVQ(decision="posterior", **QUICK).fit(X, y)
+    steps = (QuantileTransformer(n_quantiles=10), FunctionTransformer(np.arcsinh), MinMaxScaler(clip=True))
+    bent, bending, clipping = (make_pipeline(step, GLVQ(**QUICK)).fit(X, y) for step in steps)
+    for refused, message in (
+        (LogisticRegression(), "certified_radius needs a model of this library, .* got LogisticRegression"),
+        (soft, "predictions by the nearest prototype, got RSLVQ with decision='posterior'"),
+        (bent, "supports linear steps only .* got QuantileTransformer; transform X"),
+        (bending, "got FunctionTransformer"),
+        (clipping, r"got MinMaxScaler\(clip=True\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            certified_radius(refused, X)
     with pytest.raises(ValueError, match="norm must be 1, 2 or inf, got 3"):
         certified_radius(model, X, 3)
-    with pytest.raises(ValueError, match=r"certified_radius needs a model of this library, .* got LogisticRegression"):
-        certified_radius(LogisticRegression(), X)
     with pytest.raises(NotFittedError, match="This GLVQ instance is not fitted yet"):
         certified_radius(make_pipeline(StandardScaler(), GLVQ()), X)
-    soft = RSLVQ(decision="posterior", **QUICK).fit(X, y)
-    with pytest.raises(ValueError, match="predictions by the nearest prototype, got RSLVQ with decision='posterior'"):
-        certified_radius(soft, X)
-    assert np.all(certified_radius(soft.set_params(decision="nearest").fit(X, y), X) >= 0)
-    bent = make_pipeline(QuantileTransformer(n_quantiles=10), model).fit(X, y)
-    with pytest.raises(ValueError, match=r"supports linear steps only .* got QuantileTransformer; transform X"):
-        certified_radius(bent, X)
-    with pytest.raises(ValueError, match="got FunctionTransformer"):
-        certified_radius(make_pipeline(FunctionTransformer(np.arcsinh), model).fit(X, y), X)
 
 
 def mixed_table(n_samples=200):

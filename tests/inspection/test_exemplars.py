@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.compose import make_column_transformer
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -65,20 +64,19 @@ def test_sparse_samples():
     assert np.array_equal(exemplars(model, sparse.csr_array(X), 3).rows, exemplars(model, X, 3).rows)
 
 
-def test_refused():
-    X, y = draw()
-    model = GLVQ(**QUICK).fit(X, y)
-    for k in (0, 1.5, True):
-        with pytest.raises(ValueError, match=r"k of exemplars must be a whole number of at least 1"):
-            exemplars(model, X, k)
-    with pytest.raises(ValueError, match=r"k of exemplars must be at most .* got k=5 and 4 of X"):
-        exemplars(model, X[:4], 5)
-    with pytest.raises(ValueError, match=r"at most .* got k=2 and 1 of class 'b'"):
-        exemplars(model, X[:5], 2, y=["a", "a", "b", "c", "c"])
-    with pytest.raises(ValueError, match="a class for each of the 90 rows, got 3"):
-        exemplars(model, X, 2, y=y[:3])
-    with pytest.raises(ValueError, match=r"exemplars needs a model of this library, .* got LogisticRegression"):
-        exemplars(LogisticRegression().fit(X, y), X, 1)
+@pytest.mark.parametrize(
+    ("rows", "k", "y", "message"),
+    [
+        (90, 0, None, "k of exemplars == 0, must be >= 1"),
+        (4, 5, None, "k of exemplars must be at most .* got k=5 and 4 of X"),
+        (5, 2, list("aabcc"), "at most .* got k=2 and 1 of class 'b'"),
+        (90, 2, list("abc"), r"inconsistent numbers of samples: \[3, 90\]"),
+    ],
+)
+def test_refused(rows, k, y, message):
+    X, classes = draw()
+    with pytest.raises(ValueError, match=message):
+        exemplars(GLVQ(**QUICK).fit(X, classes), X[:rows], k, y=y)
 
 
 # -- cases nearest to a query ------------------------------------------------------------------------------------------
@@ -93,18 +91,17 @@ def test_nearest_cases_by_a_plain_search(model):
     model = model.set_params(**QUICK).fit(X, y)
     fitted, reasons = model.model_, explain(model, queries)
     found = nearest_cases(model, queries, X, y, k=3)
-    assert found.label.tolist() == model.predict(queries).tolist()
-    sides = (reasons.winner, found.rows, found.distances), (reasons.rival, found.rival_rows, found.rival_distances)
-    for prototypes, rows, distances in sides:
+    assert found.own.labels.tolist() == model.predict(queries).tolist()
+    for prototypes, side in ((reasons.winner, found.own), (reasons.rival, found.rival)):
+        assert side.labels.tolist() == fitted.classes[fitted.labels[prototypes]].tolist()
         for query, prototype in enumerate(prototypes):
             omega = fitted.matrix_of(prototype)
             omega = np.diag(omega) if omega.ndim == 1 else omega
             D = np.linalg.norm((X - queries[query]) @ omega.T, axis=1)
             own = np.flatnonzero(y == fitted.classes[fitted.labels[prototype]])
             nearest = sorted(own.tolist(), key=lambda row, D=D: (D[row].round(9), row))[:3]
-            assert rows[query].tolist() == nearest
-            np.testing.assert_allclose(distances[query], D[nearest], atol=1e-7)
-    assert found.rival_label.tolist() == fitted.classes[fitted.labels[reasons.rival]].tolist()
+            assert side.rows[query].tolist() == nearest
+            np.testing.assert_allclose(side.distances[query], D[nearest], atol=1e-7)
 
 
 def test_nearest_cases_are_shown_as_they_are():
@@ -112,7 +109,7 @@ def test_nearest_cases_are_shown_as_they_are():
     model = make_pipeline(StandardScaler(), GLVQ(**QUICK)).fit(X, y)
     pictures = np.arange(90 * 6).reshape(90, 2, 3)
     found = nearest_cases(model, X[:2], X, y, k=2, samples=pictures)
-    assert np.array_equal(found.cases[0, 0], pictures[found.rows[0, 0]])
+    assert np.array_equal(found.own.names[0, 0], pictures[found.own.rows[0, 0]])
     named = pd.DataFrame(X, index=[f"patient {row}" for row in range(90)])
     model = make_pipeline(StandardScaler(), GLVQ(**QUICK)).fit(named, y)
     found = nearest_cases(model, named[:3], named, y, k=2)
@@ -121,7 +118,7 @@ def test_nearest_cases_are_shown_as_they_are():
     assert len(lines) == 3 * 2 * 2
     assert lines["case"].tolist() == [f"patient {row}" for row in lines["row"]]
     assert (y[lines["row"]] == lines["label"]).all()
-    assert lines[~lines["rival"]]["row"].tolist() == found.rows.ravel().tolist()
+    assert lines[~lines["rival"]]["row"].tolist() == found.own.rows.ravel().tolist()
 
 
 def test_nearest_cases_of_sparse_samples_and_of_the_class_that_costs_decide():
@@ -129,21 +126,17 @@ def test_nearest_cases_of_sparse_samples_and_of_the_class_that_costs_decide():
     model = GLVQ(**QUICK).fit(X, y)
     dense = nearest_cases(model, X[:5], X, y)
     thin = nearest_cases(GLVQ(**QUICK).fit(sparse.csr_matrix(X), y), sparse.csr_matrix(X[:5]), sparse.csr_matrix(X), y)
-    assert np.array_equal(dense.rival_rows, thin.rival_rows)
+    assert np.array_equal(dense.rival.rows, thin.rival.rows)
     by_cost = CostClassifier(model, {"a:b": 50, "a:c": 50}).fit(X, y)
-    assert nearest_cases(by_cost, X, X, y).label.tolist() == by_cost.predict(X).tolist()
+    assert nearest_cases(by_cost, X, X, y).own.labels.tolist() == by_cost.predict(X).tolist()
 
 
 def test_nearest_cases_refuses():
     X, y = draw()
     model = GLVQ(**QUICK).fit(X, y)
-    with pytest.raises(
-        ValueError, match=r"samples of nearest_cases must have an entry for each of the 90 rows .*got 2"
-    ):
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[90, 2\]"):
         nearest_cases(model, X, X, y, samples=["one", "two"])
-    with pytest.raises(ValueError, match="y_train of nearest_cases must have a class for each of the 90 rows, got 80"):
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[80, 90\]"):
         nearest_cases(model, X, X, y[:80])
     with pytest.raises(ValueError, match=r"k of nearest_cases must be at most .* k=31 and 30 of class 'a'"):
         nearest_cases(model, X, X, y, k=31)
-    with pytest.raises(ValueError, match="k of nearest_cases must be a whole number"):
-        nearest_cases(model, X, X, y, k=0)

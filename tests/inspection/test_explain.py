@@ -12,7 +12,6 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -109,14 +108,6 @@ def test_rows_sum_to_the_difference_of_the_distances(steps, model):
         assert not explanation.contributions[:, ~pipeline[0].get_support()].any()
 
 
-def test_scalers_keep_the_columns():
-    X, y = draw()
-    pipeline = make_pipeline(StandardScaler(), SelectKBest(k=3), GMLVQ(**QUICK)).fit(X, y)
-    expected = np.zeros(X.shape)
-    expected[:, pipeline[1].get_support()] = pipeline[-1].explain(pipeline[:-1].transform(X)).contributions
-    assert_allclose(explain(pipeline, X).contributions, expected, atol=1e-9 * np.abs(expected).max())
-
-
 def test_a_rotation_is_that_of_the_metric():
     """All principal components change nothing but the axes: the same as a matrix of the model itself."""
     X, y = draw()
@@ -130,7 +121,7 @@ def test_a_rotation_is_that_of_the_metric():
 
 def test_units_of_the_input_change_nothing():
     X, y = draw()
-    factor = np.array([1.0, 1e3, 1e-3, 7.0, 0.5])
+    factor = np.array([1.0, 1e12, 1e-12, 7.0, 0.5])
     pipeline = make_pipeline(StandardScaler(), PCA(2), GMLVQ(**QUICK))
     contributions = explain(pipeline.fit(X, y), X).contributions
     assert_allclose(explain(pipeline.fit(X * factor, y), X * factor).contributions, contributions, rtol=1e-6, atol=1e-9)
@@ -239,16 +230,6 @@ def test_empty_columns_and_indicators_alone():
     assert_allclose(contributions, expected, atol=1e-9 * np.abs(expected).max())
 
 
-def test_wrappers():
-    X, y = table()
-    pipeline = pipeline_of_blocks(GLVQ()).fit(X, y)
-    expected = explain(pipeline, X)
-    search = GridSearchCV(pipeline, {"glvq__n_prototypes": [1]}, cv=2).fit(X, y)
-    reject = RejectClassifier(FrozenEstimator(pipeline)).fit(X, y)
-    for wrapped in (search, reject, FrozenEstimator(pipeline)):
-        assert_allclose(explain(wrapped, X).contributions, expected.contributions)
-
-
 def test_the_table_has_names_and_input_units(monkeypatch):
     X, y = table()
     X.index = [f"row {k}" for k in range(len(X))]
@@ -299,27 +280,29 @@ def test_device():
     check_sums(pipeline, X)
 
 
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        ((StandardScaler(), PolynomialFeatures()), r"one input column each, .* got PolynomialFeatures; transform X"),
+        ((FunctionTransformer(np.arcsinh),), "got FunctionTransformer; transform X"),
+        ((PCA(3), QuantileTransformer(n_quantiles=10)), "needs linear steps after PCA, which mixes columns, and one"),
+    ],
+    ids=str,
+)
+def test_steps_that_cannot_be_followed(steps, message):
+    X, y = draw()
+    with pytest.raises(ValueError, match=message):
+        explain(make_pipeline(*steps, GLVQ(**QUICK)).fit(X, y), X)
+
+
 def test_refused():
     X, y = draw()
-    model = GLVQ(**QUICK)
     with pytest.raises(ValueError, match=r"explain needs a model of this library, .* got LogisticRegression"):
         explain(LogisticRegression(), X)
-    with pytest.raises(ValueError, match=r"one input column each, .* got PolynomialFeatures; transform X"):
-        explain(make_pipeline(StandardScaler(), PolynomialFeatures(), model).fit(X, y), X)
-    with pytest.raises(
-        ValueError, match=r"got FunctionTransformer; set feature_names_out='one-to-one' if they do, or tr"
-    ):
-        explain(make_pipeline(FunctionTransformer(np.arcsinh), model).fit(X, y), X)
-    with pytest.raises(ValueError, match="needs linear steps after PCA, which mixes columns, and one of them is not"):
-        explain(make_pipeline(PCA(3), QuantileTransformer(n_quantiles=10), model).fit(X, y), X)
-    dependent = make_pipeline(StandardScaler(), PCA(3), model).fit(X, y)
+    dependent = make_pipeline(StandardScaler(), PCA(3), GLVQ(**QUICK)).fit(X, y)
     dependent[1].components_[1] = dependent[1].components_[0]
-    with pytest.raises(
-        ValueError, match="back through PCA, whose components are linearly dependent; fit it with fewer"
-    ):
+    with pytest.raises(ValueError, match="back through PCA, whose components are linearly dependent; fit it with"):
         explain(dependent, X)
-    with pytest.raises(ValueError, match="X has 4 features, but GLVQ is expecting 5 features"):
-        explain(model.fit(X, y), X[:, :4])
 
 
 @pytest.mark.parametrize("outer", [lambda reject: reject, lambda reject: make_pipeline(StandardScaler(), reject)])

@@ -15,7 +15,6 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatu
 from lvq import GLVQ
 from lvq.estimators.find_model import need_model
 from lvq.inspection.columns import input_cells, input_values
-from lvq.inspection.steps import hard_codes
 
 QUICK = {"solver": "online", "max_iter": 2, "random_state": 0}
 
@@ -44,18 +43,6 @@ def test_samples_go_back_to_themselves(scaler, drop):
     found = input_values(need_model(model, "test"), model[:-1].transform(X))
     np.testing.assert_allclose(found[:, :2].astype(float), X[["size", "weight"]])
     assert found[:, 2:].tolist() == X[["colour", "grade"]].to_numpy().tolist()
-
-
-def test_nearest_codes():
-    """Against a search over all codes that the encoder can give."""
-    X, _ = table()
-    rng = np.random.default_rng(1)
-    for drop in (None, "first", "if_binary"):
-        encoder = OneHotEncoder(drop=drop, sparse_output=False).fit(X[["colour", "grade"]])
-        every = encoder.transform(X[["colour", "grade"]])
-        codes = rng.normal(0.3, 0.6, size=(50, every.shape[1]))
-        nearest = every[((codes[:, None] - every) ** 2).sum(axis=2).argmin(axis=1)]
-        np.testing.assert_array_equal(hard_codes(encoder, codes), nearest)
 
 
 def test_columns_without_an_inverse_are_none():

@@ -276,9 +276,7 @@ def _show_importance(report: Report) -> None:
         rows.append([f"  the other {len(found.names) - len(rows)} together", percent(rest), ""])
     print_table(rows)
     if intervals is not None:
-        chance = "; none is, as predictions of rows left out are no better than chance"
-        which = f"Important: above the mean of all features{'' if intervals.beats_chance else chance}."
-        paragraph(f"{100 * intervals.confidence:g} % intervals. {which}")
+        paragraph(f"{100 * intervals.confidence:g} % intervals. Important: above the mean of all features.")
 
 
 def show_predictions(result: PredictResult) -> None:

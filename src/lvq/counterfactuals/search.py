@@ -1,12 +1,12 @@
 """Counterfactuals: a small change of a sample that gives it another class, or makes its prediction accepted.
 
 With real samples the change is searched between the sample and these, see `real_cases`. Without, it is the smallest in
-the model's metric. A change d costs |B d|, with B = Omega A and A the linear map of the steps before the model. After a
-move y = B d the distances are D_j + 2 e_j y + |y|^2 with e_j the difference from prototype j, so a prototype is the
-nearest in an intersection of half spaces, whose shortest move is computed exactly. Of all changes that make this move,
-the one of least Euclidean length in the units of X is taken.
+the model's metric, wherever that leads:
 
-Every result is verified by the model itself. It lies beyond the boundary by about 1e-9 of the distances.
+A change d of X costs |B d|, with B = Omega A and A the linear map of the steps before the model. After a move y = B d
+the distances are D_j + 2 e_j y + |y|^2 with e_j the difference from prototype j, so a prototype is the nearest in an
+intersection of half spaces, whose shortest move is computed exactly. Of all changes that make this move, the one of
+least Euclidean length in the units of X is taken. It lies beyond the boundary by about 1e-9 of the distances.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from lvq.counterfactuals.moves import least_distance
-from lvq.counterfactuals.real_cases import Goal, Search, predictions
-from lvq.estimators.find_model import FoundModel, need_model, rejecting_layer
+from lvq.counterfactuals.real_cases import limited, nearest_changes
+from lvq.counterfactuals.task import Task
+from lvq.estimators.find_model import need_model
 from lvq.inspection.certify import is_local
-from lvq.inspection.columns import model_inputs, row_names
-from lvq.inspection.steps import Floats, Indices, LinearMap, as_matrix, dense, input_map
-from lvq.model.rows import as_numpy
+from lvq.inspection.columns import row_names
+from lvq.inspection.mixed_rows import Mixed, lengths
+from lvq.inspection.steps import Floats, as_matrix, input_map, pseudo_inverse
 from lvq.tables.header import listed
 from lvq.typing import Labels, MatrixLike
 
@@ -100,8 +100,8 @@ def counterfactual(
     Returns
     -------
     counterfactual : Counterfactual
-        Named tuple of `samples`, in the columns of X, as a data frame where X is one and `samples` were given;
-        `distance`; `label`; `cost`, the length of the change in the model's metric; and `units`. Without real samples
+        Named tuple of `samples`, in the columns of X, as a data frame of pandas where X is a data frame; `distance`;
+        `label`; `cost`, the length of the change in the model's metric; and `units`. Without real samples
         the cost is as small as was found, and the distance is the Euclidean length in the units of X, minimal among
         changes that the model does not distinguish. With them the distance is sqrt(sum of ((x_l - x'_l)/unit_l)^2 +
         number of changed categories). Changes that keep the categories are never shorter than
@@ -119,117 +119,79 @@ def counterfactual(
     (array([[2., 9.]]), array([1.5]), array(['right'], dtype='<U5'))
     """
     found = need_model(model, "counterfactual", nearest=True)
-    first, accepted = predictions(model, X)
-    rejecting = rejecting_layer(model, X)[0] is not None
-    goal = Goal(first, _known_classes(target, found.model.classes, len(first)), rejecting)
-    done = goal.reached(first, accepted)
-    if samples is not None:
-        search = Search(model, found, X, goal, samples)
-        search.limit(units, bounds or {}, immutable, max_changes)
-        return _told(Counterfactual(*search.run(done)), X)
-    given = {"units": units, "bounds": bounds, "immutable": immutable or None, "max_changes": max_changes}
-    needing = [name for name, value in given.items() if value is not None]
-    needing += ["a RejectClassifier"] * rejecting + ["a model with local metrics"] * is_local(found.model)
-    if needing:
-        raise ValueError(
-            f"counterfactual needs real samples, best the training samples, for {', '.join(needing)}; give them."
-        )
-    return _told(_smallest(model, found, X, goal, done), X)
+    X, samples = (getattr(table, "to_pandas", lambda table=table: table)() for table in (X, samples))  # of polars
+    task = Task(model, found, X, target)
+    if samples is None:
+        given = {"units": units, "bounds": bounds, "immutable": immutable or None, "max_changes": max_changes}
+        needing = [name for name, value in given.items() if value is not None]
+        needing += ["a RejectClassifier"] * task.rejecting + ["a model with local metrics"] * is_local(found.model)
+        if needing:
+            raise ValueError(
+                f"counterfactual needs real samples, best the training samples, for {', '.join(needing)}; give them."
+            )
+        return _result(task, *_smallest_changes(task), np.ones(len(task.layout.numeric)), X)
+    real = task.layout.split(samples)
+    limits = limited(task.layout, real, units, bounds or {}, immutable, max_changes)
+    return _result(task, *nearest_changes(task, real, limits), limits.units, X)
 
 
-def _told(result: Counterfactual, X: MatrixLike) -> Counterfactual:
-    """The result, with a warning that names the rows without an answer."""
-    lacking = row_names(X, len(result.found))[~result.found].tolist()
+def _result(task: Task, changed: Mixed, found: NDArray[np.bool_], units: Floats, X: MatrixLike) -> Counterfactual:
+    """The lengths of the changes, and a warning that names the rows without an answer."""
+    label, _ = task.predicted(task.layout.join(changed))
+    moved, model = task.inputs(changed).astype(np.float64) - task.Z, task.found.model
+    roots = [as_matrix(model.matrix_of(j)) for j in range(len(model.labels) if is_local(model) else 1)]
+    cost = np.sqrt(np.mean([((moved @ root.T) ** 2).sum(axis=1) for root in roots], axis=0))
+    distance = lengths(units, changed, task.X)
+    for values, unknown in ((cost, np.inf), (distance, np.inf), (changed.numbers, np.nan), (changed.categories, None)):
+        values[~found] = unknown
+    lacking = row_names(X, len(found))[~found].tolist()
     if lacking:
         warnings.warn(
-            f"counterfactual found no change for {len(lacking)} of {len(result.found)} samples (rows "
-            f"{listed(lacking)}); their values are NaN or None, which is no answer, and their distance is infinite. "
-            "Try another target, more samples that are predicted as wanted, or less strict limits.",
+            f"counterfactual found no change for {len(lacking)} of {len(found)} samples (rows {listed(lacking)}); "
+            "their values are NaN or None, which is no answer, and their distance is infinite. Try another target, "
+            "more samples that are predicted as wanted, or less strict limits.",
             UserWarning,
             stacklevel=3,
         )
-    return result
+    whole = np.full(len(task.layout.names), np.nan)
+    whole[task.layout.numeric] = units
+    samples = task.layout.join(changed)
+    if hasattr(samples, "iloc"):
+        samples.index = X.index
+    return Counterfactual(samples, distance, label, cost, whole)
 
 
-def _known_classes(target: ArrayLike | None, classes: Labels, n_samples: int) -> Labels | None:
-    if target is None:
-        return None
-    goal = np.broadcast_to(np.asarray(target), n_samples)
-    unknown = [label for label in np.unique(goal).tolist() if label not in classes.tolist()]
-    if unknown:
-        raise ValueError(f"target must be a class of {classes.tolist()}, or one for each sample, got {unknown}.")
-    return goal
-
-
-def _numbers(X: MatrixLike) -> Floats:
-    try:
-        return np.array(as_numpy(X), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError("counterfactual needs X of numbers; leave out columns of other values.") from error
-
-
-def _like(X: MatrixLike, values: Floats, rows: Indices) -> MatrixLike:
-    """Changed rows as the frame they came in, for its feature names."""
-    if hasattr(X, "iloc"):
-        return type(X)(values, columns=X.columns, index=X.index[rows])
-    if hasattr(X, "column_names"):  # pyarrow
-        return type(X).from_arrays(list(values.T), names=X.column_names)
-    return type(X)(values, schema=X.columns, orient="row") if hasattr(X, "columns") else values
-
-
-def _smallest(
-    model: BaseEstimator, found: FoundModel, X: MatrixLike, goal: Goal, done: NDArray[np.bool_]
-) -> Counterfactual:
-    """The smallest changes in the metric of a model that has one."""
-    fitted, before = found.model, input_map(found, "counterfactual", clipping=False)
-    Z, values, W = model_inputs(found, X, "counterfactual"), _numbers(X), fitted.prototypes.astype(np.float64)
-    root, labels = as_matrix(fitted.matrix_of(0)), fitted.classes[fitted.labels]
-    samples, prototypes = ((rows - W.mean(axis=0)) @ root.T for rows in (Z, W))
+def _smallest_changes(task: Task) -> tuple[Mixed, NDArray[np.bool_]]:
+    """Changed samples, and for which there is an answer; each is verified by the model itself."""
+    fitted = task.found.model
+    before = as_matrix(input_map(task.found, "counterfactual"))[:, task.layout.numeric]
+    root, labels, W = (
+        as_matrix(fitted.matrix_of(0)),
+        fitted.classes[fitted.labels],
+        fitted.prototypes.astype(np.float64),
+    )
+    samples, prototypes = ((rows - W.mean(axis=0)) @ root.T for rows in (task.Z, W))
     B = root @ before
-    back = pseudoinverse(B)
-    label, cost = goal.first.copy(), np.where(done, 0.0, np.inf)
-    distance = cost.copy()
-    changed = np.where(done[:, None], values, np.nan)
+    back = pseudo_inverse(B)
+    numbers, found = task.X.numbers.copy(), task.done.copy()
     for margin in MARGINS:
-        for row in np.flatnonzero(np.isinf(cost)):
-            allowed = np.flatnonzero([goal.allows(row, name) for name in labels])
+        for row in np.flatnonzero(~found):
             difference = samples[row] - prototypes
             seen = (B @ (back @ difference.T)).T  # the part that changes of X can change
-            move = _class_move(seen, (difference**2).sum(axis=1), labels, allowed, margin)
+            move = _class_move(seen, (difference**2).sum(axis=1), labels, task.wanted(row, labels), margin)
             if move is None:
                 continue
-            change, rows = back @ move, np.array([row])
-            predicted, accepted = predictions(model, _like(X, values[rows] + change, rows))
-            if goal.take(rows).reached(predicted, accepted)[0]:
-                changed[row], label[row] = values[row] + change, predicted[0]
-                cost[row], distance[row] = np.linalg.norm(move), np.linalg.norm(change)
-    return Counterfactual(changed, distance, label, cost, np.ones(values.shape[1]))
+            trial = Mixed(numbers[[row]] + back @ move, task.X.categories[[row]])
+            if task.reached(np.array([row]), trial)[0]:
+                numbers[row], found[row] = trial.numbers[0], True
+    return task.X._replace(numbers=numbers), found
 
 
-def _class_move(e: Floats, D: Floats, labels: Labels, allowed: Indices, margin: float) -> Floats | None:
+def _class_move(e: Floats, D: Floats, labels: NDArray, allowed: NDArray[np.bool_], margin: float) -> Floats | None:
     """The shortest move after which a prototype of an allowed class is nearest; None where there is none."""
-    best = None
-    for target in allowed:
+    moves = []
+    for target in np.flatnonzero(allowed):
         others = labels != labels[target]
         # D_t - D_j is linear in the move
-        y = least_distance(2 * (e[target] - e[others]), D[others] - D[target] - margin * D.max())
-        if y is not None and (best is None or np.linalg.norm(y) < np.linalg.norm(best)):
-            best = y
-    return best
-
-
-def pseudoinverse(B: LinearMap) -> LinearMap:
-    """Gives the shortest vectors whose images by B are given; sparse where B selects and scales different columns.
-
-    Examples
-    --------
-    >>> pseudoinverse(sparse.csr_array([[0.0, 4.0, 0.0]])).toarray().tolist()
-    [[0.0], [0.25], [0.0]]
-    """
-    relative = max(B.shape) * np.finfo(np.float64).eps
-    if not sparse.issparse(B) or max(np.bincount(places).max(initial=0) for places in B.nonzero()) > 1:
-        return np.linalg.pinv(dense(B), rcond=relative)
-    back = sparse.csr_array(B.T)
-    kept = np.abs(back.data) > np.abs(back.data).max(initial=0) * relative
-    back.data = np.divide(1, back.data, out=np.zeros_like(back.data), where=kept)
-    return back
+        moves.append(least_distance(2 * (e[target] - e[others]), D[others] - D[target] - margin * D.max()))
+    return min((move for move in moves if move is not None), key=np.linalg.norm, default=None)

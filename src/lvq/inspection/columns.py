@@ -4,8 +4,8 @@ Rows, such as prototypes, are taken back through the steps from the last to the 
 first step is undone block by block. Where a step has no inverse, nothing is guessed. An encoder of categories can be
 seen in three ways:
 - `to_original_units`: its codes, such as 0 and 1, not standardised ones, under the names of the encoder;
-- `input_values`: the category whose code is nearest, so a prototype with 0.7 of one category and 0.4 of another has
-  the first;
+- `input_values`: the category with the largest fraction, so a prototype with 0.7 of one category and 0.4 of another
+  has the first;
 - `category_fractions`: the fraction of each category. That is its code, at least 0, divided by the sum over the
   categories: for a mean of samples it is the fraction of the samples with this category. The number of an indicator
   of missing values, between 0 and 1, is the fraction of missing values.
@@ -13,16 +13,17 @@ seen in three ways:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.utils.validation import validate_data
 
-from lvq.estimators.find_model import FoundModel
+from lvq.estimators.find_model import FoundModel, decides_by_cost
 from lvq.inspection.steps import (
     Block,
     CategoryFractions,
@@ -36,13 +37,16 @@ from lvq.inspection.steps import (
     default_names,
     indicated,
     input_names,
+    names_before,
 )
 from lvq.model.rows import as_numpy, dense, require_complete, require_dense
 from lvq.typing import JSONValue, MatrixLike
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 Cells = NDArray[np.object_]
-WHOLE = 0.995  # fraction from which a category is shown without it
-NOTED = 0.005  # fraction from which a category or missing values are mentioned
+Origin = frozenset[int]  # columns of the input
 ROUNDING = 1e-12  # of the size of a column: an inverted scaler leaves as much instead of 0
 
 
@@ -62,6 +66,11 @@ def model_inputs(found: FoundModel, X: ArrayLike, complete: str = "") -> NDArray
     return found.model.checked(Z)
 
 
+def class_by_cost(found: FoundModel, estimator: BaseEstimator, X: ArrayLike) -> Indices | None:
+    """Index of the class of the least expected cost of each sample; None where costs do not decide."""
+    return np.searchsorted(found.model.classes, estimator.predict(X)) if decides_by_cost(estimator) else None
+
+
 # -- which columns a feature comes from --------------------------------------------------------------------------------
 
 
@@ -77,23 +86,33 @@ def used_columns(steps: Sequence[Step], n_outputs: int, n_columns: int) -> NDArr
     >>> used_columns([selector, PCA(1).fit(X[:, [0, 2]])], 1, 3)
     array([ True, False,  True])
     """
-    return _used_before(steps, np.ones(n_outputs, dtype=bool), n_columns)
-
-
-def _used_before(steps: Sequence[Step], used: NDArray[np.bool_], n_columns: int) -> NDArray[np.bool_]:
-    if not all(hasattr(step, "n_features_in_") for step in steps):
-        return np.ones(n_columns, dtype=bool)
-    for step in reversed(steps):
-        before = np.zeros(step.n_features_in_, dtype=bool)
-        if isinstance(step, ColumnTransformer):
-            for block in blocks(step):
-                before[block.columns] |= _used_before(block.steps, used[block.output], len(block.columns))
-        elif (source := adapter(step).sources(step)) is None:
-            before[:] = used.any()
-        else:
-            before[source[used]] = True
-        used = before
+    used = np.zeros(n_columns, dtype=bool)
+    used[list(frozenset().union(*set(_origins(steps, n_outputs, _alone(n_columns)))))] = True
     return used
+
+
+def _alone(n_columns: int) -> list[Origin]:
+    return [frozenset([column]) for column in range(n_columns)]
+
+
+def _origins(steps: Sequence[Step], n_outputs: int, origins: list[Origin]) -> list[Origin]:
+    """The input columns that each output of some steps depends on, from those of their input."""
+    for step, count in _with_counts(steps, n_outputs):
+        if isinstance(step, ColumnTransformer):
+            parts = [
+                _origins(one.steps, one.width, [origins[column] for column in one.columns]) for one in blocks(step)
+            ]
+            origins = [origin for part in parts for origin in part]
+        elif (source := adapter(step).sources(step)) is None:
+            origins = [frozenset().union(*set(origins))] * (count or 1)  # one where the next step depends on all too
+        else:
+            origins = [origins[column] for column in source]
+    return origins
+
+
+def _with_counts(steps: Sequence[Step], n_outputs: int) -> Iterator[tuple[Step, int | None]]:
+    """Each step with the number of its outputs, None where the next step does not tell."""
+    return zip(steps, [*(getattr(step, "n_features_in_", None) for step in steps[1:]), n_outputs])
 
 
 def columns_of_features(found: FoundModel) -> Indices | None:
@@ -114,23 +133,10 @@ def columns_of_features(found: FoundModel) -> Indices | None:
     """
     if found.model.unit_length:  # each feature of a row of length one depends on all columns
         return None
-    first = found.steps[0] if found.steps else found.estimator
-    return _columns_after(found.steps, np.arange(getattr(first, "n_features_in_", 0)))
-
-
-def _columns_after(steps: Sequence[Step], columns: Indices) -> Indices | None:
-    for step in steps:
-        if isinstance(step, ColumnTransformer):
-            found = [_columns_after(block.steps, columns[block.columns]) for block in blocks(step)]
-            parts = [part for part in found if part is not None]
-            if len(parts) < len(found):
-                return None
-            columns = np.concatenate(parts)
-        elif (source := adapter(step).sources(step)) is None:
-            return None
-        else:
-            columns = columns[source]
-    return columns
+    origins = _origins(found.steps, found.model.n_features, _alone(len(names_before(found))))
+    if any(len(origin) > 1 for origin in origins):
+        return None
+    return np.array([min(origin) for origin in origins], dtype=np.intp)
 
 
 def input_blocks(found: FoundModel) -> tuple[list[Block], Sequence[Step]]:
@@ -154,17 +160,12 @@ def names_of_features(found: FoundModel) -> Names:
     """Names of the features that reach the model."""
     if hasattr(found.estimator, "feature_names_in_"):  # set where the steps return tables
         return input_names(found.estimator)
-    return _names_after(found.steps, _names_before(found), found.model.n_features)
-
-
-def _names_before(found: FoundModel) -> Names:
-    first = found.steps[0] if found.steps else found.estimator
-    return input_names(first) if hasattr(first, "n_features_in_") else default_names(found.model.n_features)
+    return _names_after(found.steps, names_before(found), found.model.n_features)
 
 
 def _names_after(steps: Sequence[Step], names: Names, n_outputs: int) -> Names:
     """Names of the features after some steps; default names where a step does not name its features."""
-    for step, count in zip(steps, [*(getattr(step, "n_features_in_", None) for step in steps[1:]), n_outputs]):
+    for step, count in _with_counts(steps, n_outputs):
         with suppress(AttributeError, ValueError):  # the step keeps the names, if their number is right
             names = np.asarray(step.get_feature_names_out(names), dtype=np.str_)
         if count is not None and len(names) != count:
@@ -208,6 +209,15 @@ def input_cells(X: MatrixLike, row: int) -> list[JSONValue]:
     return [None if is_missing(cell) else cell for cell in cells]
 
 
+def frame_of(lines: list[dict[str, JSONValue]]) -> DataFrame | list[dict[str, JSONValue]]:
+    """Lines as a data frame; as they are where pandas is not installed."""
+    try:
+        import pandas as pd
+    except ImportError:
+        return lines
+    return pd.DataFrame(lines)
+
+
 # -- rows of features back in the columns of the input -----------------------------------------------------------------
 
 
@@ -237,7 +247,7 @@ class Part(NamedTuple):
 
 
 def _parts(found: FoundModel, rows: ArrayLike) -> list[Part] | int:
-    """The rows in each block of the input; the number of a step behind the blocks that has no inverse."""
+    """The rows in each block of the input; the number of a step that has no inverse, if it is in no block."""
     if found.model.unit_length:
         return len(found.steps)
     parts, steps = input_blocks(found)
@@ -248,8 +258,17 @@ def _parts(found: FoundModel, rows: ArrayLike) -> list[Part] | int:
     for block in parts:
         behind = whole[:, block.output]
         codes, count = undone(block.steps, behind)
-        result.append(Part(block.steps[:count], block.columns, behind, codes))
+        if codes is None and block.steps is found.steps:
+            return count - 1
+        result.append(Part(block.steps[:count], block.columns, behind, _without_rounding(codes)))
     return result
+
+
+def _without_rounding(rows: Floats | None) -> Floats | None:
+    """Rows with 0 where an inverted scaler leaves a rounding error."""
+    if rows is None:
+        return None
+    return np.where(np.abs(rows) < ROUNDING * np.abs(rows).max(axis=0, initial=0.0), 0.0, rows)
 
 
 class OriginalValues(NamedTuple):
@@ -265,14 +284,11 @@ def to_original_units(found: FoundModel, rows: ArrayLike, purpose: str) -> Origi
     Indicators of missing values and codes of categories come after the columns, under their own names. A block of a
     ColumnTransformer without an inverse keeps the values that the model sees.
     """
-    parts, names = _parts(found, rows), _names_before(found)
+    parts, names = _parts(found, rows), names_before(found)
     if isinstance(parts, int):
         raise ValueError(_no_inverse(found, parts, purpose))
-    in_blocks = bool(found.steps) and isinstance(found.steps[0], ColumnTransformer)
     values, titles = [], []
     for part, block in zip(parts, input_blocks(found)[0]):
-        if part.codes is None and not in_blocks:
-            raise ValueError(_no_inverse(found, len(part.left) - 1, purpose))
         shown, steps = (part.behind, block.steps) if part.codes is None else (part.codes, part.left)
         values.append(shown)
         titles.append(_names_after(steps, names[part.columns], shown.shape[1]))
@@ -309,12 +325,9 @@ def steps_without_inverse(found: FoundModel) -> list[str]:
     >>> steps_without_inverse(need_model(model, "")), steps_without_inverse(need_model(model[1:], ""))
     (['StandardNormalVariate', 'StandardScaler'], [])
     """
-    try:
-        to_original_units(found, found.model.prototypes[:1], "")
-    except ValueError:
-        names = [type(step).__name__ for step in found.steps]
-        return [*names, "metric='cosine'"] if found.model.unit_length else names
-    return []
+    if not isinstance(_parts(found, found.model.prototypes[:1]), int):
+        return []
+    return [type(step).__name__ for step in found.steps] + ["metric='cosine'"] * found.model.unit_length
 
 
 def input_values(found: FoundModel, rows: ArrayLike) -> Cells | None:
@@ -325,12 +338,9 @@ def input_values(found: FoundModel, rows: ArrayLike) -> Cells | None:
     parts = _parts(found, rows)
     if isinstance(parts, int):
         return None
-    decoded = [_decoded(part) for part in parts]
-    if decoded[0] is None and len(parts) == 1:
-        return None
-    result: Cells = np.full((np.shape(rows)[0], len(_names_before(found))), None, dtype=np.object_)
-    for part, cells in zip(parts, decoded):
-        if cells is not None:
+    result: Cells = np.full((np.shape(rows)[0], len(names_before(found))), None, dtype=np.object_)
+    for part in parts:
+        if (cells := _decoded(part)) is not None:
             result[:, part.columns] = [[None if is_missing(cell) else cell for cell in row] for row in cells.tolist()]
     return result
 
@@ -375,82 +385,3 @@ def category_fractions(found: FoundModel, rows: ArrayLike) -> Fractions:
         if step.n_features_in_ == len(part.columns):
             result.categories.update(zip(part.columns.tolist(), adapter(step).fractions(step, part.codes)))
     return result
-
-
-# -- a table for people ------------------------------------------------------------------------------------------------
-
-
-class VariableTable(NamedTuple):
-    """Rows in the variables of the input; lists have an entry for each row, with one for each variable."""
-
-    names: Names
-    columns: Indices  # of the input
-    values: list[list[float | str]]  # numbers, or the names of categories
-    notes: list[list[str]]  # shown beside the value: its fraction, or the fraction of missing values; "" for none
-    details: list[list[str]]  # fractions of all categories of the row; "" for numbers
-    parts: Fractions  # all fractions
-
-    @property
-    def cells(self) -> list[list[float | str]]:
-        """Numbers as they are, categories as strings with their fraction."""
-        encoded = [int(column) in self.parts.categories for column in self.columns]
-        return [
-            [f"{value} ({note})" if note and category else value for value, note, category in zip(*row, encoded)]
-            for row in zip(self.values, self.notes)
-        ]
-
-
-def variable_table(found: FoundModel, rows: NDArray[np.floating]) -> VariableTable | None:
-    """Rows of the model's features as numbers and categories of the columns of the input that reach the model.
-
-    A one-hot encoded column is one variable with a category as its value, and the indicator of missing values belongs
-    to its column. None where each feature of the model is a column of its own, or a step between has no inverse.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import OneHotEncoder
-    >>> from lvq import GLVQ
-    >>> from lvq.estimators.find_model import need_model
-    >>> model = make_pipeline(OneHotEncoder(sparse_output=False), GLVQ()).fit([["a"], ["b"], ["c"]], [0, 0, 1])
-    >>> table = variable_table(need_model(model, ""), np.array([[0.75, 0.25, -0.1]]))
-    >>> table.values, table.notes[0][0].split()
-    ([['a']], ['75', '%'])
-    """
-    cells, parts, names = input_values(found, rows), category_fractions(found, rows), _names_before(found)
-    columns = np.flatnonzero(used_columns(found.steps, found.model.n_features, len(names)))
-    if not found.steps or cells is None or any(cell is None for cell in cells[:, columns].ravel()):
-        return None
-    if not parts.categories and len(columns) >= found.model.n_features:
-        return None
-    described = [_described(cells[:, column], column, parts) for column in columns.tolist()]
-    values, notes, details = ([list(row) for row in zip(*part)] for part in zip(*described))
-    return VariableTable(names[columns], columns, values, notes, details, parts)
-
-
-def _described(cells: Cells, column: int, parts: Fractions) -> tuple[list[float | str], list[str], list[str]]:
-    """Values, notes and details of one column."""
-    if column in parts.categories:
-        names, fractions = parts.categories[column]
-        notes = ["" if part >= WHOLE else _percent(part) for part in fractions.max(axis=1)]
-        return [names[best] for best in fractions.argmax(axis=1)], notes, [_detail(names, row) for row in fractions]
-    missing = parts.missing.get(column, np.zeros(len(cells)))
-    noise = ROUNDING * max((abs(cell) for cell in cells if isinstance(cell, float | int)), default=0.0)
-    values = [_value(cell, noise) for cell in cells]
-    notes = [f"{_percent(part)} missing" if part >= NOTED else "" for part in missing]
-    return values, notes, [""] * len(cells)
-
-
-def _value(cell: object, noise: float) -> float | str:
-    if not isinstance(cell, float | int):
-        return str(cell)
-    return 0.0 if abs(cell) < noise else float(cell)
-
-
-def _percent(fraction: float) -> str:
-    return f"{100 * fraction:.0f}\N{NO-BREAK SPACE}%"
-
-
-def _detail(categories: tuple[str, ...], fractions: Floats) -> str:
-    order = np.argsort(-fractions, kind="stable")
-    return ", ".join(f"{categories[k]} {_percent(fractions[k])}" for k in order if fractions[k] >= NOTED)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.metrics import euclidean_distances
-from sklearn.utils import gen_batches
+from sklearn.utils import check_consistent_length, check_scalar, gen_batches
 from sklearn.utils.validation import column_or_1d
 
-from lvq.estimators.find_model import decides_by_cost, need_model
-from lvq.inspection.columns import model_inputs, row_names
+from lvq.estimators.find_model import need_model
+from lvq.inspection.columns import class_by_cost, frame_of, model_inputs, row_names
 from lvq.inspection.steps import Floats, Indices
 from lvq.model.metrics import SharedMetric
 from lvq.model.prototype_model import PrototypeModel
@@ -22,7 +23,6 @@ from lvq.typing import Argument, JSONValue, Labels, MatrixLike
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
 
 QUERIES = 1000  # whose distances to all cases are held at a time
 
@@ -71,61 +71,78 @@ def exemplars(model: BaseEstimator, X: MatrixLike, k: int = 1, y: ArrayLike | No
     ((3, 2), True)
     """
     found = need_model(model, "exemplars")
-    _check_k(k, "exemplars")
     Z, fitted = model_inputs(found, X), found.model
-    rows = np.empty((len(fitted.labels), k), dtype=np.intp)
-    distances = np.empty((len(fitted.labels), k))
-    for candidates, prototypes in _candidates(fitted, Z.shape[0], k, y):
-        D = as_numpy(fitted.distances(Z[candidates]))[:, prototypes].T
-        order = np.argsort(D, axis=1, kind="stable")[:, :k]
-        rows[prototypes] = candidates[order]
-        distances[prototypes] = np.sqrt(np.maximum(np.take_along_axis(D, order, 1), 0))
+
+    def measured(prototypes: Indices, rows: Indices) -> Floats:
+        return np.sqrt(np.maximum(as_numpy(fitted.distances(Z[rows]))[:, prototypes].T, 0))
+
+    if y is None:
+        classes, own, names = np.zeros_like(fitted.labels), np.zeros(Z.shape[0], dtype=np.intp), ["X"]
+    else:
+        classes, own = fitted.labels, _class_indices(fitted, y, Z)
+        names = [f"class {name!r}" for name in fitted.classes.tolist()]
+    rows, distances = _nearest(classes, own, k, measured, names, "exemplars")
     return Exemplars(rows, row_names(X, Z.shape[0])[rows], distances, fitted.classes[fitted.labels])
 
 
-def _candidates(
-    model: PrototypeModel, n_samples: int, k: int, y: ArrayLike | None
-) -> Iterator[tuple[Indices, Indices]]:
-    """Rows that may be exemplars, and the prototypes that they may be of."""
-    if y is None:
-        groups = {"X": (np.ones(n_samples, dtype=bool), np.arange(len(model.labels)))}
-    else:
-        true = _checked_labels(y, n_samples, "y of exemplars")
-        groups = {
-            f"class {name!r}": (true == label, np.flatnonzero(model.labels == index))
-            for index, (name, label) in enumerate(zip(model.classes.tolist(), model.classes))
-        }
-    for where, (own, prototypes) in groups.items():
-        if own.sum() < k and len(prototypes):
+def _nearest(
+    classes: Indices,
+    own: Indices,
+    k: int,
+    measured: Callable[[Indices, Indices], Floats],
+    names: list[str],
+    purpose: str,
+) -> tuple[Indices, Floats]:
+    """The k nearest samples of each query's class, and their distances.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_queries,)
+        Index of the class of each query.
+    own : ndarray of shape (n_samples,)
+        The same of the samples; -1 for none.
+    k : int
+        Number of samples for each query.
+    measured : callable
+        Distances between given queries and given samples.
+    names : list of str
+        Names of the classes.
+    purpose : str
+        Whose `k` it is.
+    """
+    check_scalar(k, f"k of {purpose}", Integral, min_val=1)
+    rows, distances = np.empty((len(classes), k), dtype=np.intp), np.empty((len(classes), k))
+    for index in np.unique(classes).tolist():
+        members, queries = np.flatnonzero(own == index), np.flatnonzero(classes == index)
+        if len(members) < k:
             raise ValueError(
-                f"k of exemplars must be at most the number of samples, got k={k} and {own.sum()} of {where}."
+                f"k of {purpose} must be at most the number of samples, got k={k} and {len(members)} of {names[index]}."
             )
-        yield np.flatnonzero(own), prototypes
+        for part in gen_batches(len(queries), QUERIES):
+            D = measured(queries[part], members)
+            order = np.argsort(D, axis=1, kind="stable")[:, :k]
+            rows[queries[part]], distances[queries[part]] = members[order], np.take_along_axis(D, order, 1)
+    return rows, distances
 
 
-def _checked_labels(y: ArrayLike, n_samples: int, name: str) -> Labels:
-    true: Labels = np.asarray(column_or_1d(as_numpy(y)))
-    if len(true) != n_samples:
-        raise ValueError(f"{name} must have a class for each of the {n_samples} rows, got {len(true)}.")
-    return true
-
-
-def _check_k(k: int, name: str) -> None:
-    if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
-        raise ValueError(f"k of {name} must be a whole number of at least 1, got {k!r}.")
+def _class_indices(model: PrototypeModel, y: ArrayLike, Z: MatrixLike) -> Indices:
+    """The class of each sample as an index of the model's classes; -1 for others."""
+    true = np.asarray(column_or_1d(as_numpy(y)))
+    check_consistent_length(true, Z)
+    indices = np.full(len(true), -1)
+    for index, label in enumerate(model.classes):
+        indices[true == label] = index
+    return indices
 
 
 class NearestCases(NamedTuple):
-    """The known cases nearest to each query, the nearest first; all arrays have a row for each query."""
+    """The known cases nearest to each query, of the predicted class and of the class that comes second.
 
-    label: Labels  # the predicted class
-    rival_label: Labels  # the class that is nearest of all others
-    rows: Indices  # (n_queries, k), of the predicted class, into X_train
-    rival_rows: Indices  # (n_queries, k), of the rival class
-    distances: Floats  # (n_queries, k), in the model's metric, not squared
-    rival_distances: Floats
-    cases: NDArray[np.object_]  # (n_queries, k), of `samples`, or the names of the rows
-    rival_cases: NDArray[np.object_]
+    Each part has rows of X_train, what is shown of them, their distances and their class, with a row for each query.
+    """
+
+    own: Exemplars
+    rival: Exemplars
 
     def table(self) -> DataFrame | list[dict[str, JSONValue]]:
         """A line for each query and case, those of the predicted class first.
@@ -136,26 +153,17 @@ class NearestCases(NamedTuple):
             Columns: `query` (its number), `label` (the class of the case), `rival` (whether it is the rival class),
             `row` (of X_train), `distance`, `case`.
         """
-        lines = [line for query in range(len(self.label)) for line in self._lines(query)]
-        try:
-            import pandas as pd
-        except ImportError:
-            return lines
-        return pd.DataFrame(lines)
+        return frame_of([line for query in range(len(self.own.labels)) for line in self._lines(query)])
 
     def _lines(self, query: int) -> Iterator[dict[str, Argument]]:
-        own = self.label, self.rows, self.distances, self.cases
-        rival = self.rival_label, self.rival_rows, self.rival_distances, self.rival_cases
-        for is_rival, (labels, rows, distances, cases) in ((False, own), (True, rival)):
-            for row, distance, case in zip(rows[query].tolist(), distances[query].tolist(), cases[query]):
+        for is_rival, side in ((False, self.own), (True, self.rival)):
+            label = side.labels.tolist()[query]
+            for row, distance, case in zip(
+                side.rows[query].tolist(), side.distances[query].tolist(), side.names[query]
+            ):
                 yield {
-                    "query": query,
-                    "label": labels.tolist()[query],
-                    "rival": is_rival,
-                    "row": row,
-                    "distance": distance,
-                    "case": case,
-                }
+                    "query": query, "label": label, "rival": is_rival, "row": row, "distance": distance, "case": case
+                }  # fmt: skip
 
 
 def nearest_cases(
@@ -190,9 +198,10 @@ def nearest_cases(
     Returns
     -------
     cases : NearestCases
-        Named tuple of `label`, `rival_label`, `rows`, `rival_rows`, `distances`, `rival_distances`, `cases` and
-        `rival_cases`, with a method `table`. Distances are those of the metric of the winner, and of the rival: the
-        nearest prototypes of the two classes, as in `explain`. Of equal distances the first row is first.
+        Named tuple of `own`, of the predicted class, and `rival`, each with the arrays of `Exemplars`: `rows`, `names`
+        (the samples that are shown), `distances` and `labels`; with a method `table`. Distances are those of the metric
+        of the winner, and of the rival: the nearest prototypes of the two classes, as in `explain`. Of equal distances
+        the first row is first.
 
     Examples
     --------
@@ -201,66 +210,39 @@ def nearest_cases(
     >>> X, y = [[0.0], [1.0], [4.0], [5.0]], ["cold", "cold", "hot", "hot"]
     >>> model = GLVQ(random_state=0).fit(X, y)
     >>> found = nearest_cases(model, [[1.5]], X, y, samples=["icy", "cool", "warm", "boiling"])
-    >>> found.cases.tolist(), found.rival_cases.tolist()
+    >>> found.own.names.tolist(), found.rival.names.tolist()
     ([['cool']], [['warm']])
     """
     found = need_model(model, "nearest_cases")
-    _check_k(k, "nearest_cases")
     fitted, Z, known = found.model, model_inputs(found, X), model_inputs(found, X_train)
-    names = _shown(samples, X_train, known.shape[0])
-    by_cost = np.searchsorted(fitted.classes, model.predict(X)) if decides_by_cost(model) else None
-    nearest, _ = fitted.nearest(as_numpy(fitted.distances(Z)), by_cost)
-    true = _checked_labels(y_train, known.shape[0], "y_train of nearest_cases")
-    pairs = [_cases(fitted, Z, known, prototypes, true, k) for prototypes in (nearest.winner, nearest.rival)]
-    (rows, distances), (rival_rows, rival_distances) = pairs
-    label, rival_label = (fitted.classes[fitted.labels[each]] for each in (nearest.winner, nearest.rival))
-    return NearestCases(
-        label, rival_label, rows, rival_rows, distances, rival_distances, names[rows], names[rival_rows]
-    )
+    check_consistent_length(known, samples)
+    shown = np.empty(known.shape[0], dtype=object)
+    shown[:] = row_names(X_train, len(shown)) if samples is None else list(samples)  # pictures stay whole
+    nearest, _ = fitted.nearest(as_numpy(fitted.distances(Z)), class_by_cost(found, model, X))
+    true = _class_indices(fitted, y_train, known)
+    names = [f"class {name!r}" for name in fitted.classes.tolist()]
+
+    def cases(prototypes: Indices) -> Exemplars:
+        def measured(queries: Indices, rows: Indices) -> Floats:
+            return _distances(fitted, Z[queries], known[rows], prototypes[queries])
+
+        labels = fitted.labels[prototypes]
+        rows, distances = _nearest(labels, true, k, measured, names, "nearest_cases")
+        return Exemplars(rows, shown[rows], distances, fitted.classes[labels])
+
+    return NearestCases(cases(nearest.winner), cases(nearest.rival))
 
 
-def _shown(samples: Sequence[Argument] | None, X: MatrixLike, n_samples: int) -> NDArray[np.object_]:
-    """What is shown of each known case; pictures stay whole."""
-    if samples is None:
-        return row_names(X, n_samples)
-    if len(samples) != n_samples:
-        raise ValueError(
-            f"samples of nearest_cases must have an entry for each of the {n_samples} rows of X_train, "
-            f"got {len(samples)}."
-        )
-    shown = np.empty(n_samples, dtype=object)
-    shown[:] = list(samples)
-    return shown
+def _distances(model: PrototypeModel, Z: MatrixLike, known: MatrixLike, prototypes: Indices) -> Floats:
+    """Distances of queries to known cases, each query by the metric of its prototype."""
+    D, groups = np.empty((Z.shape[0], known.shape[0])), model.group[prototypes]
+    for group in np.unique(groups):
+        rows = np.flatnonzero(groups == group)
+        D[rows] = euclidean_distances(*(_image(model, part, prototypes[rows[0]]) for part in (Z[rows], known)))
+    return D
 
 
-def _cases(
-    model: PrototypeModel,
-    Z: NDArray[np.floating],
-    known: NDArray[np.floating],
-    prototypes: Indices,
-    y: Labels,
-    k: int,
-) -> tuple[Indices, Floats]:
-    """The k nearest cases of each query's class by the metric of its prototype, and their distances."""
-    rows, distances = np.empty((len(prototypes), k), dtype=np.intp), np.empty((len(prototypes), k))
-    classes, groups = model.labels[prototypes], model.group[prototypes]
-    for index, group in sorted(set(zip(classes.tolist(), groups.tolist()))):
-        queries = np.flatnonzero((classes == index) & (groups == group))
-        members = np.flatnonzero(y == model.classes[index])
-        if len(members) < k:
-            raise ValueError(
-                f"k of nearest_cases must be at most the number of samples, got k={k} and {len(members)} of class "
-                f"{model.classes.tolist()[index]!r}."
-            )
-        own, cases = (_measured(model, part, prototypes[queries[0]]) for part in (Z[queries], known[members]))
-        for part in gen_batches(len(queries), QUERIES):
-            D = euclidean_distances(own[part], cases)
-            order = np.argsort(D, axis=1, kind="stable")[:, :k]
-            rows[queries[part]], distances[queries[part]] = members[order], np.take_along_axis(D, order, 1)
-    return rows, distances
-
-
-def _measured(model: PrototypeModel, rows: NDArray[np.floating], prototype: int) -> NDArray[np.floating]:
+def _image(model: PrototypeModel, rows: NDArray[np.floating], prototype: int) -> NDArray[np.floating]:
     """Rows in the space in which a prototype measures."""
     if isinstance(model.metric, SharedMetric):
         return model.images(rows)

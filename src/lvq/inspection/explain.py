@@ -25,13 +25,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
-from sklearn.preprocessing import FunctionTransformer
 
-from lvq.estimators.find_model import FoundModel, decides_by_cost, need_model, rejecting_layer
-from lvq.inspection.columns import Cells, input_cells, input_values, model_inputs, row_names
+from lvq.estimators.find_model import FoundModel, need_model, rejecting_layer
+from lvq.inspection.columns import Cells, class_by_cost, frame_of, input_cells, input_values, model_inputs, row_names
 from lvq.inspection.steps import (
     Floats,
     Indices,
@@ -41,11 +39,12 @@ from lvq.inspection.steps import (
     adapter,
     as_matrix,
     blocks,
-    input_names,
     linear_map,
+    names_before,
+    pseudo_inverse,
 )
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.rows import dense
+from lvq.model.rows import as_numpy, dense
 from lvq.typing import JSONValue, Labels, MatrixLike
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ class InputExplanation(NamedTuple):
         return f"InputExplanation({what} of {len(self.feature_names)} columns, {len(self.label)} samples; see .table())"
 
     def _repr_html_(self) -> str | None:
-        found = _frame(self._lines(MAX_SHOWN, SHOWN_FEATURES))
+        found = frame_of(self._lines(MAX_SHOWN, SHOWN_FEATURES))
         if isinstance(found, list) or found.empty:
             return None  # the short text is shown instead
         page = found.drop(columns=["certainty", "winner", "rival"]).to_html(index=False, float_format="{:.3g}".format)
@@ -104,7 +103,7 @@ class InputExplanation(NamedTuple):
         """
         if n_features is not None and n_features < 1:
             raise ValueError(f"n_features of table must be at least 1, or None for all features, got {n_features!r}.")
-        return _frame(self._lines(None, n_features))
+        return frame_of(self._lines(None, n_features))
 
     def _lines(self, n_samples: int | None, n_features: int | None) -> list[dict[str, JSONValue]]:
         names = row_names(self.inputs, len(self.label))[:n_samples]
@@ -155,14 +154,6 @@ def factor_text(evidence: float) -> str:
     ('× 3.22', '× 0.607')
     """
     return f"× {np.exp(min(evidence, LARGEST_LOGARITHM)):.3g}"
-
-
-def _frame(lines: list[dict[str, JSONValue]]) -> DataFrame | list[dict[str, JSONValue]]:
-    try:
-        import pandas as pd
-    except ImportError:
-        return lines
-    return pd.DataFrame(lines)
 
 
 def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
@@ -222,22 +213,20 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
     """
     found = need_model(estimator, "explain")
     model, Z = found.model, dense(model_inputs(found, X))  # the result is dense as well
-    by_cost = np.searchsorted(model.classes, estimator.predict(X)) if decides_by_cost(estimator) else None
-    of_model = model.explain(Z, by_cost)
-    contributions = contributions_between(found, Z, of_model.winner, of_model.rival)
-    names = input_names(found.steps[0] if found.steps else found.estimator)
+    nearest, certainty = model.nearest(as_numpy(model.distances(Z)), class_by_cost(found, estimator, X))
+    contributions = contributions_between(found, Z, nearest.winner, nearest.rival)
     reject, reaching = rejecting_layer(estimator, X)
     scale = model.log_odds_scale
     return InputExplanation(
-        label=of_model.label,
-        certainty=of_model.certainty if reject is None else reject.certainty(reaching),
-        winner=of_model.winner,
-        rival=of_model.rival,
-        feature_names=names,
+        label=model.classes[model.labels[nearest.winner]],
+        certainty=certainty if reject is None else reject.certainty(reaching),
+        winner=nearest.winner,
+        rival=nearest.rival,
+        feature_names=names_before(found),
         contributions=contributions,
         inputs=X,
         prototype_values=input_values(found, model.prototypes),
-        rival_label=model.classes[model.labels[of_model.rival]],
+        rival_label=model.classes[model.labels[nearest.rival]],
         evidence=None if scale is None else scale * contributions,
     )
 
@@ -253,11 +242,6 @@ class _Parts(NamedTuple):
 
     contributions: Floats
     move: tuple[Floats, Floats] | None = None
-
-    def block(self, columns: slice) -> _Parts:
-        """Some of the columns."""
-        move = None if self.move is None else (self.move[0][:, columns], self.move[1][:, columns])
-        return _Parts(self.contributions[:, columns], move)
 
 
 def _parts(model: PrototypeModel, Z: NDArray[np.floating], prototypes: Indices) -> _Parts:
@@ -280,53 +264,45 @@ def _back(steps: Sequence[Step], parts: _Parts) -> _Parts:
 def _back_through_blocks(table: ColumnTransformer, parts: _Parts) -> _Parts:
     total = np.zeros((len(parts.contributions), table.n_features_in_))
     for block in blocks(table):
-        inside = _back(block.steps, parts.block(block.output)).contributions
+        move = None if parts.move is None else (parts.move[0][:, block.output], parts.move[1][:, block.output])
+        inside = _back(block.steps, _Parts(parts.contributions[:, block.output], move)).contributions
         total += _gathered(inside, block.columns, table.n_features_in_)
     return _Parts(total)
 
 
 def _back_through(step: Step, parts: _Parts) -> _Parts:
-    known, matrix, move = adapter(step), linear_map(step), None
+    known, matrix = adapter(step), linear_map(step)
     if known.in_place:
         return _Parts(parts.contributions)
-    if parts.move is not None and matrix is not None and not getattr(step, "clip", False):
-        move = parts.move[0] @ _pseudo_inverse(matrix).T, parts.move[1] @ matrix
+    if parts.move is not None and matrix is not None:
+        change, slope = parts.move[0] @ pseudo_inverse(matrix).T, parts.move[1] @ matrix
+        _check_same(change @ matrix.T, parts.move[0], step)
+        return _Parts(change * slope, (change, slope))
     source = known.sources(step)
     if source is None:
-        return _back_through_mixing(step, matrix, parts, move)
-    return _Parts(_gathered(parts.contributions, source, step.n_features_in_), move)
+        raise ValueError(_not_followed(step, matrix))
+    return _Parts(_gathered(parts.contributions, source, step.n_features_in_))
 
 
-def _back_through_mixing(
-    step: Step, matrix: LinearMap | None, parts: _Parts, move: tuple[Floats, Floats] | None
-) -> _Parts:
-    if matrix is None:
-        hint = "set feature_names_out='one-to-one' if they do, or " if isinstance(step, FunctionTransformer) else ""
-        raise ValueError(
-            f"explain needs known steps whose output columns belong to one input column each, or PCA or TruncatedSVD, "
-            f"got {type(step).__name__}; {hint}transform X with that step first, and pass the rest of the pipeline."
-        )
-    if parts.move is None or move is None:
-        raise ValueError(
-            f"explain needs linear steps after {type(step).__name__}, which mixes columns, and one of them is not; "
-            "transform X with the steps up to that one first, and pass the rest of the pipeline."
-        )
-    change = parts.move[0]
-    if not np.allclose(move[0] @ matrix.T, change, rtol=1e-6, atol=1e-9 * np.abs(change).max()):
+def _check_same(reached: Floats, change: Floats, step: Step) -> None:
+    """The change before a step must have the same effect."""
+    if not np.allclose(reached, change, rtol=1e-6, atol=1e-9 * np.abs(change).max(initial=0)):
         raise ValueError(
             f"explain cannot map prototypes back through {type(step).__name__}, whose components are linearly "
             "dependent; fit it with fewer components, or transform X with that step first."
         )
-    return _Parts(move[0] * move[1], move)
 
 
-def _pseudo_inverse(matrix: LinearMap) -> LinearMap:
-    """As sparse as the map, if that selects and scales columns."""
-    if isinstance(matrix, np.ndarray):
-        return np.linalg.pinv(matrix)
-    inverse = sparse.csr_array(matrix.T)
-    inverse.data = np.divide(1.0, inverse.data, out=np.zeros_like(inverse.data), where=inverse.data != 0)
-    return inverse
+def _not_followed(step: Step, matrix: LinearMap | None) -> str:
+    if matrix is not None:
+        return (
+            f"explain needs linear steps after {type(step).__name__}, which mixes columns, and one of them is not; "
+            "transform X with the steps up to that one first, and pass the rest of the pipeline."
+        )
+    return (
+        f"explain needs known steps whose output columns belong to one input column each, or PCA or TruncatedSVD, "
+        f"got {type(step).__name__}; transform X with that step first, and pass the rest of the pipeline."
+    )
 
 
 def _gathered(values: Floats, source: Indices, count: int) -> Floats:

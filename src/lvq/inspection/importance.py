@@ -21,23 +21,24 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.stats import norm, t
+from scipy.stats import t
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, check_random_state, indexable
+from sklearn.utils import _safe_indexing, check_random_state, check_scalar, indexable
 from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.classifier import as_chosen
 from lvq.estimators.find_model import FoundModel, need_model
 from lvq.inspection.columns import is_missing, model_inputs, used_columns
-from lvq.inspection.steps import Floats, Indices, Names, default_names, input_names, positions
+from lvq.inspection.mixed_rows import Layout, cells_of, numbers_of
+from lvq.inspection.steps import Floats, Indices, Names, positions
 from lvq.model.importance import DEGREE, Curve, Outputs, explained, of_sum_one, output_weighting
 from lvq.model.samples import ArraySamples
 from lvq.typing import Argument, Labels, MatrixLike
@@ -64,8 +65,6 @@ class VariableImportances:
         Confidence of each interval.
     resampled : ndarray of shape (n_resamples, n_variables)
         Importances of each refit; without rows where none was asked for.
-    beats_chance : bool
-        Whether predictions of the halves that were left out agree with the classes more than by chance.
     """
 
     names: Names
@@ -73,7 +72,6 @@ class VariableImportances:
     explained: Floats
     confidence: float
     resampled: Floats
-    beats_chance: bool
 
     @property
     def error(self) -> Floats:
@@ -99,12 +97,9 @@ class VariableImportances:
 
     @property
     def important(self) -> NDArray[np.bool_]:
-        """Which variables are surely above the mean importance of all, with the confidence for all of them together.
-
-        None is where the predictions are not better than chance.
-        """
+        """Which variables are surely above the mean importance of all, with the confidence for all of them together."""
         together = self._ends(1 - (1 - self.confidence) / len(self.names))[0]
-        return self.beats_chance & (together > 1 / len(self.names))
+        return np.asarray(together > 1 / len(self.names))
 
     @property
     def order(self) -> Indices:
@@ -190,32 +185,23 @@ def variable_importances(
     >>> found.names[found.important].tolist()
     ['petal length (cm)', 'petal width (cm)']
     """
-    if not n_resamples:
-        names, importances, fractions = _importances(need_model(estimator, "variable_importances"), X, groups)
-        return VariableImportances(names, importances, fractions, confidence, np.zeros((0, len(names))), False)
-    _check(n_resamples, confidence, y)
-    X, labels = indexable(X, column_or_1d(y))
     found = need_model(estimator, "variable_importances")
     names, importances, fractions = _importances(found, X, groups)
-    halves = random_halves(labels, sample_groups, n_resamples, check_random_state(random_state))
-    with warnings.catch_warnings():  # of half the samples; the fit to all of them has warned
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        work = (delayed(_refit)(found, X, labels, half, groups) for half in halves)
-        refits = Parallel(n_jobs=n_jobs, prefer="threads")(work)
-    resampled = np.array([refit for refit, _ in refits])
-    beats_chance = _beats_chance(labels, [predicted for _, predicted in refits], halves, confidence)
-    return VariableImportances(names, importances, fractions, confidence, resampled, beats_chance)
-
-
-def _check(n_resamples: int, confidence: float, y: ArrayLike | None) -> None:
-    if not isinstance(n_resamples, Integral) or n_resamples < 2:
-        raise ValueError(
-            f"n_resamples of variable_importances must be 0 or a whole number of 2 or more, got {n_resamples!r}."
-        )
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence of variable_importances must be between 0 and 1, got {confidence!r}.")
-    if y is None:
-        raise ValueError("y of variable_importances, the classes of X, is needed for n_resamples; give it.")
+    resampled = np.zeros((0, len(names)))
+    check_scalar(
+        confidence, "confidence of variable_importances", Real, min_val=0, max_val=1, include_boundaries="neither"
+    )
+    if n_resamples:
+        check_scalar(n_resamples, "n_resamples of variable_importances", Integral, min_val=2)
+        if y is None:
+            raise ValueError("y of variable_importances, the classes of X, is needed for n_resamples; give it.")
+        halves = random_halves(column_or_1d(y), sample_groups, n_resamples, check_random_state(random_state))
+        X, labels = indexable(X, column_or_1d(y))
+        with warnings.catch_warnings():  # of half the samples; the fit to all of them has warned
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            work = (delayed(_refit)(found, X, labels, half, groups) for half, _ in halves)
+            resampled = np.array(Parallel(n_jobs=n_jobs, prefer="threads")(work))
+    return VariableImportances(names, importances, fractions, confidence, resampled)
 
 
 def _importances(found: FoundModel, X: MatrixLike, groups: Groups | None) -> tuple[Names, Floats, Floats]:
@@ -225,53 +211,41 @@ def _importances(found: FoundModel, X: MatrixLike, groups: Groups | None) -> tup
     samples = ArraySamples(inputs, np.zeros(n, dtype=np.intp), np.ones(n))
     kept = Outputs.uncalibrated(found.model).most_frequent(samples, n)
     outputs, pair = kept.of(inputs)
-    first = found.steps[0] if found.steps else found.estimator
-    names = input_names(first) if hasattr(first, "n_features_in_") else default_names(np.shape(X)[1])
-    used = used_columns(found.steps, found.model.n_features, len(names))
+    X = X.tocsc() if sparse.issparse(X) else X  # columns are taken one by one
+    layout = Layout(found, X)
+    used = used_columns(found.steps, found.model.n_features, len(layout.names))
     centred = outputs - outputs.mean(axis=0)
     weighting = output_weighting(centred.T @ centred / n, kept.pair_weights(pair, np.full(n, 1 / n)), len(kept.classes))
-    variables, values = _variables(groups, names), np.zeros(0)
+    variables, values = _variables(groups, layout.names), np.zeros(0)
     for columns in variables.values():
-        design = [_design(_column(X, column)) for column in columns if used[column]]
+        cells = {column: cells_of(X, column) for column in columns if used[column]}
+        design = [
+            _categories(each) if k in layout.categorical and each.dtype.kind != "M" else _powers(each)
+            for k, each in cells.items()
+        ]
         values = np.append(values, _explained(np.hstack(design), centred, weighting) if design else 0.0)
     return np.array(list(variables), dtype=np.str_), of_sum_one(values), values
 
 
-def _variables(groups: Groups | None, names: Names) -> dict[str, Indices]:
+def _variables(groups: Groups | None, names: Names) -> dict[str, list[int]]:
     """Columns of each variable by its name, in the order of their first columns."""
-    taken: dict[int, tuple[str, Indices]] = {}
-    for name, asked in (groups or {}).items():
-        try:
-            columns = positions(list(asked), names)
-        except (KeyError, IndexError) as error:
-            raise ValueError(
-                f"groups of variable_importances must name columns of X, got {error} in {name!r}."
-            ) from None
-        if not len(columns) or any(int(column) in taken for column in columns):
-            raise ValueError(
-                f"groups of variable_importances must have columns that are in no other group, got {list(asked)!r} for "
-                f"{name!r}."
-            )
-        taken |= {int(column): (str(name), columns) for column in columns}
-    single = {column: (str(name), np.array([column])) for column, name in enumerate(names)}
-    return dict((single | taken)[column] for column in range(len(names)))
+    grouped = {name: positions(asked, names, f"group {name!r}").tolist() for name, asked in (groups or {}).items()}
+    taken = [column for columns in grouped.values() for column in columns]
+    if len(set(taken)) < len(taken) or not all(grouped.values()):
+        raise ValueError(
+            "groups of variable_importances must each have columns, which are in no other group; got "
+            f"{ {name: list(asked) for name, asked in (groups or {}).items()} }."
+        )
+    single = {str(name): [column] for column, name in enumerate(names) if column not in taken}
+    return dict(sorted((single | grouped).items(), key=lambda variable: min(variable[1])))
 
 
-def _column(X: MatrixLike, column: int) -> ArrayLike:
-    if sparse.issparse(X):
-        return X[:, [column]].toarray().ravel()
-    return X.iloc[:, column] if hasattr(X, "iloc") else np.asarray(X)[:, column]
-
-
-def _design(column: ArrayLike) -> Floats:
-    """What a column can explain: powers of the squashed numbers, or categories; and a column of missing values."""
-    values = np.asarray(column)
-    if values.dtype.kind not in "fiub":
-        try:
-            values = np.array([np.nan if is_missing(value) else value for value in values.tolist()], dtype=np.float64)
-        except (TypeError, ValueError):
-            return _categories(values)
-    values = values.astype(np.float64)
+def _powers(cells: NDArray[np.generic]) -> Floats:
+    """What a number can explain: powers of the squashed values, and a column of missing values."""
+    if cells.dtype.kind == "M":
+        cells = np.where(np.isnat(cells), np.nan, cells.astype("datetime64[s]").astype(np.float64))
+    values = numbers_of(cells)
+    assert values is not None
     missing = np.isnan(values)
     if missing.all():
         return np.zeros((len(values), 1))
@@ -283,7 +257,7 @@ def _design(column: ArrayLike) -> Floats:
     return np.column_stack([design, missing]) if missing.any() else design
 
 
-def _categories(values: NDArray[np.object_]) -> Floats:
+def _categories(values: NDArray[np.generic]) -> Floats:
     """A column for each category; missing values are a category too."""
     names = np.array(["\0missing" if is_missing(value) else str(value) for value in values.tolist()])
     categories, index = np.unique(names, return_inverse=True)
@@ -303,50 +277,32 @@ def _explained(design: Floats, centred: Floats, weighting: Floats) -> float:
 def random_halves(
     y: Labels, groups: ArrayLike | None, count: int, random_state: np.random.RandomState
 ) -> list[tuple[Indices, Indices]]:
-    """Halves of the samples with their rests, drawn in pairs: each is followed by its rest."""
+    """Halves of the samples of each class with their rests, drawn in pairs: each is followed by its rest.
+
+    A sample that is the only one of its class is in both. With groups, each is in one half as a whole, and classes are
+    halved as far as the groups allow.
+    """
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    splitter = kind(2, shuffle=True, random_state=random_state)
+    given = (y, y) if groups is None else (y, y, column_or_1d(groups))
+    _, first, counts = np.unique(y, return_index=True, return_counts=True)
+    single = first[counts == 1] if groups is None else first[:0]
     found: list[tuple[Indices, Indices]] = []
-    while len(found) < count:
-        one, other = _half(y, random_state) if groups is None else _half_of_groups(y, groups, random_state)
-        found += [(one, other), (other, one)]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+        while len(found) < count:
+            found += [(np.union1d(one, single), np.union1d(other, single)) for one, other in splitter.split(*given)]
     return found[:count]
 
 
-def _half(y: Labels, random_state: np.random.RandomState) -> tuple[Indices, Indices]:
-    """Two halves; each class is halved. A single sample is in both."""
-    halves: tuple[list[Indices], list[Indices]] = ([], [])
-    for label in np.unique(y):
-        drawn = random_state.permutation(np.flatnonzero(y == label))
-        middle = (len(drawn) + int(random_state.randint(2))) // 2 if len(drawn) > 1 else 0
-        halves[0].append(drawn[:middle] if len(drawn) > 1 else drawn)
-        halves[1].append(drawn[middle:])
-    one, other = (np.sort(np.concatenate(half)) for half in halves)
-    return one, other
-
-
-def _half_of_groups(y: Labels, groups: ArrayLike, random_state: np.random.RandomState) -> tuple[Indices, Indices]:
-    """As `_half`, of whole groups; classes are halved as far as the groups allow."""
-    from sklearn.model_selection import StratifiedGroupKFold
-
-    splitter = StratifiedGroupKFold(2, shuffle=True, random_state=random_state)
-    with warnings.catch_warnings():  # a class with fewer samples than folds is absent from one half
-        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
-        return next(splitter.split(np.zeros((len(y), 1)), y, column_or_1d(groups)))
-
-
-def _refit(
-    found: FoundModel,
-    X: MatrixLike,
-    y: Labels,
-    half: tuple[Indices, Indices],
-    groups: Groups | None,
-) -> tuple[Floats, Labels]:
-    """Importances of the model refitted to one half, and its predictions of the other."""
+def _refit(found: FoundModel, X: MatrixLike, y: Labels, half: Indices, groups: Groups | None) -> Floats:
+    """Importances of the model refitted to one half."""
     quick: dict[str, Argument] = {"calibration": None, "sample_prototypes": False}  # importances do not depend on them
     quick["max_iter"] = min(REFIT_ITERATIONS, getattr(found.estimator, "max_iter", REFIT_ITERATIONS))
-    pipeline = refitted(found, X, y, half[0], **quick)
-    predicted = np.asarray(pipeline.predict(_safe_indexing(X, half[1])))
-    train = _safe_indexing(X, half[0])
-    return _importances(need_model(pipeline, "variable_importances"), train, groups)[1], predicted
+    pipeline = refitted(found, X, y, half, **quick)
+    return _importances(need_model(pipeline, "variable_importances"), _safe_indexing(X, half), groups)[1]
 
 
 def refitted(found: FoundModel, X: MatrixLike, y: Labels, rows: Indices, **params: Argument) -> Pipeline:
@@ -355,23 +311,3 @@ def refitted(found: FoundModel, X: MatrixLike, y: Labels, rows: Indices, **param
     model.set_params(**{name: value for name, value in params.items() if name in model.get_params()})
     steps = [(f"step {number}", clone(step)) for number, step in enumerate(found.steps)]
     return Pipeline([*steps, ("model", model)]).fit(_safe_indexing(X, rows), y[rows])
-
-
-def _beats_chance(
-    y: Labels, predictions: list[Labels], halves: list[tuple[Indices, Indices]], confidence: float
-) -> bool:
-    """Whether predictions of left out samples agree with the classes more than independent ones would (Cohen's kappa).
-
-    The agreement is a mean over pairs of halves, in each of which every sample is predicted once. Its variance is taken
-    as that of one pair, as all pairs have the same samples.
-    """
-    classes, truth = np.unique(y, return_inverse=True)
-    excess, variance = [], []
-    for (_, test), predicted in zip(halves, predictions):
-        index = np.searchsorted(classes, predicted)
-        p, q = (np.bincount(part, minlength=len(classes)) / len(test) for part in (truth[test], index))
-        by_chance = p @ q
-        excess.append(np.mean(index == truth[test]) - by_chance)
-        variance.append(by_chance + by_chance**2 - (p * q) @ (p + q))
-    deviation = np.sqrt(max(float(np.mean(variance)), 0.0) / len(y))
-    return bool(np.mean(excess) > norm.ppf((1 + confidence) / 2) * deviation)

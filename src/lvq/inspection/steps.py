@@ -57,7 +57,7 @@ Step: TypeAlias = BaseEstimator  # or a Weight
 class CategoryFractions(NamedTuple):
     """The categories of a column of the input, and their fractions in each row."""
 
-    categories: tuple[str, ...]
+    categories: tuple[object, ...]
     fractions: Floats  # (n_rows, n_categories)
 
 
@@ -66,7 +66,7 @@ class Adapter(NamedTuple):
 
     # the input column of each output column; None where an output depends on several columns
     sources: Callable[[Step], Indices | None] = lambda step: None
-    # the map of changes, or a vector of one factor for each feature; None where it is not linear. Clipping is ignored.
+    # the map of changes, or a vector of one factor for each feature; None where it is not linear
     linear: Callable[[Step], LinearMap | None] = lambda step: None
     # rows that the step turns into the given ones; None where there is no inverse
     inverse: Callable[[Step, Rows], Rows | None] = lambda step, rows: None
@@ -85,6 +85,11 @@ class Block(NamedTuple):
     columns: Indices
     output: slice
 
+    @property
+    def width(self) -> int:
+        """Number of its output columns."""
+        return self.output.stop - self.output.start
+
 
 def blocks(table: ColumnTransformer) -> list[Block]:
     """The blocks of a fitted ColumnTransformer that have output, in the order of their output."""
@@ -92,12 +97,13 @@ def blocks(table: ColumnTransformer) -> list[Block]:
     found = []
     for title, step, _ in table.transformers_:
         output = table.output_indices_[title]
-        steps: tuple[Step, ...] = transformers([(title, step)])
+        steps = transformers([(title, step)])
+        columns = np.array(table._transformer_to_input_indices[title], dtype=np.intp)
+        block = Block(steps, columns, output)
         if title in weights:
-            steps += (Weight(float(weights[title]), output.stop - output.start),)
-        if output.stop > output.start:
-            columns = np.array(table._transformer_to_input_indices[title], dtype=np.intp)
-            found.append(Block(steps, columns, output))
+            block = block._replace(steps=(*steps, Weight(float(weights[title]), block.width)))
+        if block.width:
+            found.append(block)
     return sorted(found, key=lambda block: block.output.start)
 
 
@@ -116,6 +122,12 @@ def input_names(step: BaseEstimator) -> Names:
     return np.asarray(getattr(step, "feature_names_in_", default_names(step.n_features_in_)), dtype=np.str_)
 
 
+def names_before(found: FoundModel) -> Names:
+    """Names of the columns that a pipeline takes."""
+    first = found.steps[0] if found.steps else found.estimator
+    return input_names(first) if hasattr(first, "n_features_in_") else default_names(found.model.n_features)
+
+
 def default_names(count: int) -> Names:
     """Names for features that have none; the number is the column's index.
 
@@ -127,37 +139,39 @@ def default_names(count: int) -> Names:
     return np.array([f"feature {column}" for column in range(count)], dtype=np.str_)
 
 
-def positions(columns: Sequence[str | int], names: Names) -> Indices:
-    """Indices of columns that are given by name or index; KeyError or IndexError for others."""
+def positions(columns: Sequence[str | int], names: Names, purpose: str) -> Indices:
+    """Indices of columns that are given by name or index; ValueError for others, which names the `purpose`."""
     order = {name: place for place, name in reversed(list(enumerate(names.tolist())))}  # the first of equal names
-    places = [order[column] if isinstance(column, str) else column for column in columns]
-    return np.arange(len(names))[places]
+    try:
+        places = [order[column] if isinstance(column, str) else column for column in columns]
+        return np.arange(len(names))[places]
+    except (KeyError, IndexError) as error:
+        raise ValueError(
+            f"{purpose} must name columns of X, by name or by index from 0 to {len(names) - 1}; got {list(columns)!r}."
+        ) from error
 
 
 # -- linear maps -------------------------------------------------------------------------------------------------------
 
 
-def input_map(found: FoundModel, purpose: str, *, clipping: bool = True, categories: bool = False) -> LinearMap:
+def input_map(found: FoundModel, purpose: str, *, categories: bool = False) -> LinearMap:
     """How a change of a pipeline's input changes the input of its model; ValueError where a step is not linear.
 
-    With `clipping` a scaler may clip single features: its map is then an upper bound of each feature's change. With
-    `categories` the map is that of changes that keep every category and fill no missing value: encoders have the map
-    0, and imputers the identity.
+    With `categories` the map is that of changes that keep every category and fill no missing value: encoders have the
+    map 0, and imputers the identity.
     """
     if found.model.unit_length:
         raise ValueError(
             f"{purpose} needs a model whose distances are between samples as they are; metric='cosine' divides each "
             "sample by its length, which is not linear. Use metric='euclidean', on rows that have length one already."
         )
-    first = found.steps[0] if found.steps else found.estimator
-    start = as_matrix(np.ones(getattr(first, "n_features_in_", found.model.n_features)))
-    return _map_after(found.steps, start, purpose, clipping, categories)
+    return _map_after(found.steps, as_matrix(np.ones(len(names_before(found)))), purpose, categories)
 
 
-def _map_after(steps: Sequence[Step], total: LinearMap, purpose: str, clipping: bool, categories: bool) -> LinearMap:
+def _map_after(steps: Sequence[Step], total: LinearMap, purpose: str, categories: bool) -> LinearMap:
     for step in steps:
         if isinstance(step, ColumnTransformer):
-            parts = [_map_after(one.steps, total[one.columns], purpose, clipping, categories) for one in blocks(step)]
+            parts = [_map_after(one.steps, total[one.columns], purpose, categories) for one in blocks(step)]
             whole = all(sparse.issparse(part) for part in parts)
             total = sparse.vstack(parts, format="csr") if whole else np.concatenate([dense(part) for part in parts])
             continue
@@ -166,19 +180,13 @@ def _map_after(steps: Sequence[Step], total: LinearMap, purpose: str, clipping: 
             after = _with_fixed_categories(step)
         if after is None:
             raise ValueError(_not_linear(step, purpose))
-        # clipping shortens a change of each feature, but can turn a change of mixed features
-        mixed = bool((np.bincount(total.nonzero()[0]) > 1).any())
-        if getattr(step, "clip", False) and (mixed or not clipping):
-            raise ValueError(
-                f"{purpose} does not support {step!r}, which clips{' mixed features' * mixed}; set clip=False."
-            )
         total = after @ total
     return total
 
 
 def linear_map(step: Step) -> LinearMap | None:
-    """The map of changes of a known linear step; None for others."""
-    found = adapter(step).linear(step)
+    """The map of changes of a known linear step; None for others, and for scalers that clip."""
+    found = None if getattr(step, "clip", False) else adapter(step).linear(step)
     return None if found is None else as_matrix(found.astype(np.float64, copy=False))
 
 
@@ -198,9 +206,10 @@ def _not_linear(step: Step, purpose: str) -> str:
             f"{purpose} needs samples where a pipeline has categories, got {type(step).__name__} and no samples; pass "
             "the training samples, or other real ones, as samples=."
         )
+    name = type(step).__name__ + "(clip=True)" * getattr(step, "clip", False)
     linear = "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, PCA, TruncatedSVD, feature selectors"
     return (
-        f"{purpose} supports linear steps only ({linear} and ColumnTransformers of these), got {type(step).__name__}; "
+        f"{purpose} supports linear steps only ({linear} and ColumnTransformers of these), got {name}; "
         "transform X with that step first, and pass the rest of the pipeline."
     )
 
@@ -213,6 +222,21 @@ def as_matrix(linear: LinearMap) -> LinearMap:
 def dense(linear: LinearMap) -> Floats:
     """A map without a sparse matrix."""
     return linear if isinstance(linear, np.ndarray) else linear.toarray()
+
+
+def pseudo_inverse(linear: LinearMap) -> LinearMap:
+    """Gives the shortest vectors whose images are given; sparse where the map selects and scales different columns.
+
+    Examples
+    --------
+    >>> pseudo_inverse(sparse.csr_array([[0.0, 4.0, 0.0]])).toarray().tolist()
+    [[0.0], [0.25], [0.0]]
+    """
+    if not sparse.issparse(linear) or max(np.bincount(places).max(initial=0) for places in linear.nonzero()) > 1:
+        return np.linalg.pinv(dense(linear), rcond=max(linear.shape) * np.finfo(np.float64).eps)
+    back = sparse.csr_array(linear.T)
+    back.data = np.divide(1, back.data, out=np.zeros_like(back.data), where=back.data != 0)
+    return back
 
 
 def selection(columns: Indices, n_columns: int) -> sparse.csr_array:
@@ -245,11 +269,7 @@ def _repeated(counts: Callable[[BaseEstimator], int | Indices]) -> Callable[[Ste
 
 
 def _codes_per_column(encoder: OneHotEncoder) -> Indices:
-    counts = np.array([len(categories) for categories in encoder.categories_])
-    rare = getattr(encoder, "infrequent_categories_", None)  # all of them have one common column
-    if rare is not None:
-        counts -= [0 if names is None else len(names) - 1 for names in rare]
-    return counts if encoder.drop_idx_ is None else counts - [index is not None for index in encoder.drop_idx_]
+    return np.array([len(_categories(encoder, column)[0]) for column in range(encoder.n_features_in_)])
 
 
 def _codes_per_target(encoder: TargetEncoder) -> int:
@@ -312,51 +332,34 @@ def _nearest_rank(step: OrdinalEncoder, rows: Rows) -> Rows:
     return step.inverse_transform(np.clip(np.rint(rows.astype(np.float64)), 0, most))
 
 
-def _nearest_categories(step: OneHotEncoder, rows: Rows) -> Rows:
-    return step.inverse_transform(hard_codes(step, rows.astype(np.float64)))
-
-
-def hard_codes(encoder: OneHotEncoder, codes: Floats) -> Floats:
-    """One-hot codes nearest to given numbers: 1 for one category of each column, or 0 for all where that is dropped.
-
-    Examples
-    --------
-    >>> encoder = OneHotEncoder().fit([["a"], ["b"], ["c"]])
-    >>> hard_codes(encoder, np.array([[0.7, 0.9, -0.3]])).tolist()
-    [[0.0, 1.0, 0.0]]
-    """
-    hard, begin = np.zeros_like(codes), 0
-    dropped = encoder.drop_idx_ if encoder.drop_idx_ is not None else [None] * encoder.n_features_in_
-    for count, drop in zip(_codes_per_column(encoder), dropped):
-        part = codes[:, begin : begin + count]
-        if count:
-            chosen = np.ones(len(part), dtype=bool) if drop is None else part.max(axis=1) > 0.5
-            hard[np.flatnonzero(chosen), begin + part.argmax(axis=1)[chosen]] = 1
-        begin += count
-    return hard
+def _most_frequent_categories(encoder: OneHotEncoder, codes: Rows) -> Rows:
+    cells = np.empty((len(codes), encoder.n_features_in_), dtype=object)
+    for column, (categories, fractions) in enumerate(_one_hot_fractions(encoder, codes.astype(np.float64))):
+        cells[:, column] = [categories[best] for best in fractions.argmax(axis=1)]
+    return cells
 
 
 def _one_hot_fractions(encoder: OneHotEncoder, codes: Floats) -> Iterable[CategoryFractions]:
-    for index, end in enumerate(np.cumsum(_codes_per_column(encoder)).tolist()):
-        names, dropped = _category_names(encoder, index)
-        part = codes[:, end - len(names) : end]
-        if dropped is not None:
-            part, names = np.column_stack((part, 1 - part.sum(axis=1))), [*names, dropped]
+    begin = 0
+    for column in range(encoder.n_features_in_):
+        coded, dropped = _categories(encoder, column)
+        part, begin = codes[:, begin : begin + len(coded)], begin + len(coded)
+        if dropped:
+            part = np.column_stack((part, 1 - part.sum(axis=1)))
         part = np.maximum(part, 0.0)
         total = part.sum(axis=1, keepdims=True)
-        yield CategoryFractions(tuple(names), np.divide(part, total, out=np.zeros_like(part), where=total > 0))
+        fractions = np.divide(part, total, out=np.zeros_like(part), where=total > 0)
+        yield CategoryFractions((*coded, *dropped), fractions)
 
 
-def _category_names(encoder: OneHotEncoder, index: int) -> tuple[list[str], str | None]:
-    """Categories of a column in the order of its codes, and the dropped one."""
-    every = [str(name) for name in encoder.categories_[index].tolist()]
-    rare, drop = getattr(encoder, "infrequent_categories_", None), encoder.drop_idx_
-    infrequent = set() if rare is None or rare[index] is None else {str(name) for name in rare[index].tolist()}
-    names = [name for name in every if name not in infrequent] + ([RARE] if infrequent else [])
-    if drop is None or drop[index] is None:
-        return names, None
-    dropped = RARE if every[drop[index]] in infrequent else every[drop[index]]
-    return [name for name in names if name != dropped], dropped
+def _categories(encoder: OneHotEncoder, column: int) -> tuple[list[object], list[object]]:
+    """Categories of a column in the order of its codes, and the dropped one, if any."""
+    every, infrequent = encoder.categories_[column].tolist(), getattr(encoder, "infrequent_categories_", None)
+    rare = set() if infrequent is None or infrequent[column] is None else set(map(str, infrequent[column].tolist()))
+    drop = None if encoder.drop_idx_ is None else encoder.drop_idx_[column]
+    dropped = [] if drop is None else [RARE if str(every[drop]) in rare else every[drop]]
+    coded = [category for index, category in enumerate(every) if index != drop and str(category) not in rare]
+    return coded + [RARE] * (bool(rare) and dropped != [RARE]), dropped
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------
@@ -394,7 +397,7 @@ ADAPTERS: dict[type, Adapter] = {
     MissingIndicator: Adapter(lambda step: np.asarray(step.features_, dtype=np.intp), keeps="codes"),
     OneHotEncoder: Adapter(
         _repeated(_codes_per_column),
-        inverse=_nearest_categories,
+        inverse=_most_frequent_categories,
         fractions=_one_hot_fractions,
         keeps="codes",
         encodes=True,

@@ -23,11 +23,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import indexable
 from sklearn.utils.validation import column_or_1d
 
-from lvq.counterfactuals.mixed_rows import Layout, Mixed
 from lvq.estimators.find_model import FoundModel, need_model
 from lvq.inspection.columns import columns_of_features, input_values, is_missing, model_inputs
 from lvq.inspection.explain import contributions_between
 from lvq.inspection.importance import random_halves, refitted
+from lvq.inspection.mixed_rows import Layout, Mixed
 from lvq.inspection.steps import Floats, positions
 from lvq.model.rows import require_dense
 from lvq.model.scores import class_distances
@@ -90,7 +90,7 @@ def effects_of(
         )
     layout = Layout(found, X)
     samples = layout.split(X)
-    shown = range(len(layout.names)) if features is None else positions(list(features), layout.names).tolist()
+    shown = range(len(layout.names)) if features is None else positions(features, layout.names, "features").tolist()
     median = _median(samples)
     pair = _Pair(*_classes(found, layout.join(median), class_))
     refits = _refits(found, X, y, n_resamples) if n_resamples else []

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import need_model
-from lvq.inspection.columns import input_cells, used_columns, variable_table
+from lvq.inspection.columns import category_fractions, input_cells, used_columns
 from lvq.inspection.explain import explain
 from lvq.inspection.steps import input_names
 from lvq.plots import feature_names
@@ -22,6 +22,7 @@ from lvq.reports.metrics import Bools, Codes, Floats
 from lvq.typing import JSONValue, MatrixLike
 
 Cells = list[list[JSONValue]]
+WHOLE = 0.995  # fraction from which a category is shown without it
 
 
 class Explained(NamedTuple):
@@ -104,8 +105,13 @@ class Columns:
             return []
         if cells is None or any(cell is None for cell in cells[:, self._used].ravel()):
             return []
-        table = variable_table(self.found, self.model.prototypes)
-        return cells[:, self._used].tolist() if table is None else table.cells
+        for column, known in category_fractions(self.found, self.model.prototypes).categories.items():
+            fractions = known.fractions.max(axis=1)
+            cells[:, column] = [
+                str(cell) if fraction >= WHOLE else f"{cell} ({100 * fraction:.0f}\N{NO-BREAK SPACE}%)"
+                for cell, fraction in zip(cells[:, column], fractions)
+            ]
+        return cells[:, self._used].tolist()
 
     def _timed(self, X: MatrixLike, dates: Collection[str]) -> dict[int, bool]:
         """Which columns are shown as dates, and whether with the time of the day."""
