@@ -1,5 +1,7 @@
 """The function that batch solvers minimise: its gradient by the free parameters, for any blocks and threads."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -76,7 +78,7 @@ def test_gradient_by_the_free_parameters(rule, cost):
         np.testing.assert_allclose(ours, expected, rtol=0, atol=2e-6 * scale, err_msg=name)
 
 
-def test_fixed_prototypes_have_no_gradient():
+def test_fixed_prototypes_and_a_fixed_metric_have_no_gradient():
     objective = Objective(Matrix().metric(LABELS), Identity(), GLVQCost(), LABELS)
     problem, fixed = (Problem(objective, Matrix(), fixed_prototypes=fixed) for fixed in (False, True))
     free, data = draw(0, problem)
@@ -85,6 +87,10 @@ def test_fixed_prototypes_have_no_gradient():
     assert value == same
     assert not other.prototypes.any()
     np.testing.assert_array_equal(other.relevance, gradient.relevance)
+    same, other = replace(problem, fixed_relevance=True).value_and_gradient(free, data)
+    assert value == same
+    assert not other.relevance.any()
+    np.testing.assert_array_equal(other.prototypes, gradient.prototypes)
 
 
 def large(count=20_000, prototypes=30, features=5, cost=None):
