@@ -97,7 +97,7 @@ class _OfStreams:
             raise AttributeError(
                 f"{type(model).__name__} has no partial_fit with these parameters, as it learns how large its matrices "
                 "are. Set solver='online' and a relevance such as 'local_diagonal', or a relevance without a ridge, "
-                "before the first fit."
+                "before the first fit. A new class alone is added by add_class."
             )
         return MethodType(CostBasedLVQ.partial_fit, model)
 
