@@ -119,10 +119,9 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "candidates": (
         "sequence of dict, optional",
         "Parameters of `LVQClassifier` to compare, in the order of preference; None compares the forms of "
-        "`LVQClassifier`, two with more prototypes, one with a smaller ridge, and one with another cost.",
+        "`LVQClassifier`, two with more prototypes, and two with a smaller ridge.",
     ),
-    "scoring": ("str, callable or None", "Score, as in scikit-learn; None: the mean log-likelihood, calibrated."),
-    "n_jobs": ("int, optional", "Threads over folds and candidates; None means one, -1 all cores."),
+    "n_jobs": ("int, optional", "Threads over candidates; None means one, -1 all cores."),
     "missing": (
         '{"raise", "ignore"}',
         'What NaN in X means: an error, or a missing value. With "ignore" distances are over the observed features, '
