@@ -259,10 +259,11 @@ class LVQClassifier(CostBasedLVQ):
     ) -> tuple[Self, Parts, float]:
         """A copy with the form that is best on samples left out, its parts, and its temperature."""
         forms: tuple[Form, ...] = ()
+        self.form_: str | None
         if not self._is_open():
             shapes = [super()._settled(parts, samples, classes, groups, warm)[0]]
         elif warm and self._goes_on(classes):
-            forms, shapes = (self._fitted_form(),), [as_chosen(self)]
+            forms, shapes = (Form(self.form_ or "plain", self._state.relevance, 1),), [as_chosen(self)]
         else:
             forms = self._affordable(FORMS, parts, samples, len(classes))
             shapes = [self._with_form(form.relevance, form.counts(samples, classes)) for form in forms]
@@ -286,10 +287,6 @@ class LVQClassifier(CostBasedLVQ):
         """Whether a warm start can go on; `check_unchanged` refuses other classes, and other shapes of the metric."""
         has_size = self._state.relevance.free_size
         return np.array_equal(classes, self.model_.classes) and not (self._is_online() and has_size)
-
-    def _fitted_form(self) -> Form:
-        """The form of the last fit, for a warm start."""
-        return Form(self.form_ or "plain", self._state.relevance, 1)
 
     def _affordable(
         self, forms: tuple[Form, ...], parts: Parts, samples: ArraySamples, n_classes: int

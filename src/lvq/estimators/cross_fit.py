@@ -24,7 +24,7 @@ from lvq.model.rows import as_numpy, canonical_order, dense
 from lvq.model.samples import ArraySamples, rows_by_class
 from lvq.model.scores import fitted_temperature
 from lvq.solvers.state import silent
-from lvq.typing import Array
+from lvq.typing import Array, Fold
 
 if TYPE_CHECKING:
     from lvq.estimators.base import BaseLVQ
@@ -58,7 +58,7 @@ class Folds(NamedTuple):
     """Samples, rows to train on and rows that are left out, for each fold, and the classes."""
 
     samples: ArraySamples
-    pairs: list[tuple[np.ndarray, np.ndarray]]
+    pairs: list[Fold]
     classes: np.ndarray
 
     @property
@@ -111,7 +111,7 @@ def cross_fit(candidates: Sequence[Candidate], folds: Folds, n_jobs: int | None 
     return Choice(best, temperature, np.average(reference, weights=weight) + np.array(behind))
 
 
-def short_fit(candidate: Candidate, folds: Folds, pair: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+def short_fit(candidate: Candidate, folds: Folds, pair: Fold) -> np.ndarray:
     """Log-probabilities of the rows that are left out of a fit of few iterations."""
     (train, test), parts = (
         pair,
@@ -158,8 +158,13 @@ def make_folds(samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | 
     used = number >= 0
     if used.sum() < MIN_SAMPLES or len(np.unique(y[used])) < 2:
         return None
-    pairs = [(np.flatnonzero(used & (number != k)), np.flatnonzero(number == k)) for k in range(number.max() + 1)]
-    return Folds(samples, [pair for pair in pairs if len(pair[1])], classes)
+    return Folds(samples, fold_pairs(number), classes)
+
+
+def fold_pairs(number: np.ndarray) -> list[Fold]:
+    """Rows to train on and rows that are left out, for each fold that has some, from the number of each row's fold."""
+    used = number >= 0
+    return [(np.flatnonzero(used & (number != k)), np.flatnonzero(number == k)) for k in np.unique(number[used])]
 
 
 def _canonical_rows(X: Array, y: np.ndarray) -> np.ndarray:
@@ -173,10 +178,10 @@ def _canonical_rows(X: Array, y: np.ndarray) -> np.ndarray:
     return np.lexsort((rank, *as_numpy(numbers).T[::-1], y))
 
 
-def fold_numbers(X: Array, y: np.ndarray) -> np.ndarray:
+def fold_numbers(X: Array, y: np.ndarray, n_folds: int = N_FOLDS) -> np.ndarray:
     """Number of each sample's fold; -1 for those of a class with fewer distinct samples than folds.
 
-    There are five folds, or so many as half of the distinct samples have in their class, and at least two. The distinct
+    There are `n_folds`, or so many as half of the distinct samples have in their class, and at least two. The distinct
     samples of a class are dealt at random. Copies follow each other, to be in different folds: where
     features have few values, new samples are mostly copies of known ones too.
 
@@ -191,7 +196,7 @@ def fold_numbers(X: Array, y: np.ndarray) -> np.ndarray:
     by_class = rows_by_class(y, int(y.max()) + 1)
     orders = [canonical_order(X[rows]) for rows in by_class]
     sizes = [len(distinct) for _, distinct in orders]
-    n_folds = int(np.clip(np.median(np.repeat(sizes, sizes)), 2, N_FOLDS))
+    n_folds = int(np.clip(np.median(np.repeat(sizes, sizes)), 2, n_folds))
     for rows, (order, distinct) in zip(by_class, orders):
         if len(distinct) >= n_folds:
             place = random.permutation(len(distinct))[np.argsort(np.argsort(order[distinct]))]

@@ -115,7 +115,10 @@ PARAMETERS: dict[str, tuple[str, str]] = {
         "``LOGMCost(xi=2)``, have parameters of their own; an object of your own needs `value_and_derivative`.",
     ),
     "estimator": ("LVQClassifier, optional", "Whose form, ridge and cost are chosen; None is ``LVQClassifier()``."),
-    "cv": ("int, splitter or iterable", "Folds, as in scikit-learn; a number is one of shuffled stratified folds."),
+    "cv": (
+        "int, splitter or iterable",
+        "Folds, as in scikit-learn; those of a number are shuffled and stratified, and copies are in different ones.",
+    ),
     "candidates": (
         "sequence of dict, optional",
         "Parameters of `LVQClassifier` to compare, in the order of preference; None compares the forms of "

@@ -7,12 +7,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import Tags
 
 from lvq.estimators.base import unchanged_on_error
 from lvq.estimators.classifier import FORMS, RIDGE, Form, LVQClassifier
-from lvq.estimators.cross_fit import Candidate, Folds, cross_fit, group_folds
+from lvq.estimators.cross_fit import N_FOLDS, Candidate, Folds, cross_fit, fold_numbers, fold_pairs, group_folds
 from lvq.estimators.inputs import training_samples
 from lvq.estimators.parameters import estimator
 from lvq.estimators.predictions import ModelPredictions
@@ -21,7 +20,7 @@ from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import Weights
 from lvq.model.rows import as_numpy
 from lvq.model.samples import ArraySamples, product_threads, single_threaded_products
-from lvq.typing import Argument, Array, ClassWeight, CrossValidation, Fold, Seed
+from lvq.typing import Argument, ClassWeight, CrossValidation, Fold, Seed
 
 #: In the order of preference: of candidates that the scores cannot tell apart the first is taken.
 CANDIDATES = (
@@ -112,7 +111,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         candidates = self._specified(base, given)
         assert isinstance(rows, np.ndarray)
         groups = None if groups is None else np.asarray(groups)[rows]
-        splits = self._splits(samples.X, classes[samples.y], groups, rows)
+        splits = self._splits(samples, classes, groups, rows)
         folds = Folds(samples, [_checked_fold(samples.y, *split) for split in splits], classes)
         with single_threaded_products(product_threads()):
             choice = cross_fit(candidates, folds, self.n_jobs)
@@ -130,23 +129,29 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         forms = base._affordable(CANDIDATES, base._parts(), samples, len(classes))
         return [{"relevance": form.relevance, "n_prototypes": form.counts(samples, classes)} for form in forms]
 
-    def _splits(self, X: Array, y: np.ndarray, groups: np.ndarray | None, rows: np.ndarray) -> list[Fold]:
+    def _splits(
+        self, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None, rows: np.ndarray
+    ) -> list[Fold]:
         """Pairs of rows; those that a user gives are of all samples, also of those of weight 0."""
-        if groups is not None and isinstance(self.cv, int):
-            return group_folds(y, groups, self.cv)
-        if isinstance(self.cv, Iterable):
+        cv = N_FOLDS if self.cv is None else self.cv
+        if isinstance(cv, Iterable):
             place = np.full(int(rows.max()) + 1, -1)
             place[rows] = np.arange(len(rows))
-            pairs = [tuple(place[np.asarray(part)] for part in pair) for pair in self.cv]
+            pairs = [tuple(place[np.asarray(part)] for part in pair) for pair in cv]
             return [(train[train >= 0], test[test >= 0]) for train, test in pairs]
         try:
-            whole = isinstance(self.cv, int)  # rows of a table often come in an order
-            splitter = StratifiedKFold(self.cv, shuffle=True, random_state=0) if whole else check_cv(self.cv, y)
-            return list(splitter.split(X, y, groups))
+            if not isinstance(cv, int | np.integer):
+                return list(cv.split(samples.X, classes[samples.y], groups))
+            if groups is not None:
+                return group_folds(samples.y, groups, int(cv))
+            number = fold_numbers(samples.X, samples.y, int(cv))
+            if number.max() < 1:
+                raise ValueError("too few distinct samples in each class.")
+            return fold_pairs(number)
         except ValueError as error:
             raise ValueError(
-                f"cv={self.cv!r} of {type(self).__name__} cannot split these {len(y)} samples: {error} Give fewer "
-                "folds, more samples, or the groups that it needs to fit."
+                f"cv={cv!r} of {type(self).__name__} cannot split these {samples.n_samples} samples: {error} Give "
+                "fewer folds, more samples, or the groups that it needs to fit."
             ) from error
 
     def __sklearn_tags__(self) -> Tags:
