@@ -99,7 +99,7 @@ def test_one_more_of_150_classes_at_once(metric):
             added = model.score(new, truth)
             model.remove_class(70)
         assert added > whole - 0.005
-        assert min(seconds) < 0.05
+        assert old or min(seconds) < 0.05
 
 
 def test_text_labels_and_longer_ones(digits):

@@ -187,7 +187,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
             The estimator.
         """
         self._fitted("add_class")
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), single_threaded_products():
             parts = self._parts()
             self._set_classes(*with_class(self, parts, X, label, X_old, y_old))
         return self
