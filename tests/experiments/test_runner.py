@@ -60,15 +60,6 @@ def test_from_end_to_end(toy, tmp_path):
     assert hidden == []  # nothing temporary is left
 
 
-def test_a_quick_run_has_files_of_its_own(toy, tmp_path):
-    assert runner.run("toy", toy, quick=True, out=tmp_path / "out") == 0
-    assert result(tmp_path, "toy.quick")["cells"] == {"finished": 2, "all": 2}
-    assert not [path for path in (tmp_path / "out").iterdir() if not path.name.startswith("toy.quick")]
-    assert runner.run("toy", toy, out=tmp_path / "out") == 0
-    assert computed(tmp_path)["diabetes 0"] == 2  # once quick, once in full
-    assert result(tmp_path)["command"] == "python -m experiments toy"
-
-
 def test_a_cell_that_fails_does_not_stop_the_others(toy, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("TOY_FAILS", "iris 2")
     assert runner.run("toy", toy, jobs=2, out=tmp_path / "out") == 1
