@@ -97,15 +97,11 @@ WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_workflows_have_no_rights_by_default(path):
+def test_workflows_have_no_rights_by_default_and_pin_actions_of_others(path):
     text = path.read_text(encoding="utf-8")
     assert re.search(r"^permissions:\n  contents: read$", text, flags=re.MULTILINE)
     assert "secrets." not in text
-
-
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_actions_of_others_are_pinned_to_a_commit(path):
-    used = re.findall(r"uses: (?!\./)(.*)", path.read_text(encoding="utf-8"))
+    used = re.findall(r"uses: (?!\./)(.*)", text)
     assert used
     for action in used:
         assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action), action

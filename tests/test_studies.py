@@ -30,10 +30,6 @@ The sum is 3, of 2 rows.
 >>> rows = ["a,b", "1,2"]
 >>> print(len(rows), "rows")
 {rows} rows
->>> for number in (1, 2):
-...     print(number)
-1
-2
 >>> from pathlib import Path
 >>> size = Path("t.csv").write_text("\\n".join(rows))
 ```
@@ -65,19 +61,9 @@ def test_a_document_that_is_right(tmp_path):
     assert Path.cwd() != tmp_path
 
 
-@pytest.mark.parametrize(
-    ("changes", "wrong", "right"),
-    [
-        ({"rows": 7}, "-7 rows", "+2 rows"),
-        ({"message": "Written"}, "-Written", f"+{MESSAGE}"),
-        ({"total": 4}, "-4", "+3"),
-    ],
-)
-def test_outputs_that_differ_are_named_and_rewritten(tmp_path, changes, wrong, right):
-    path = written(tmp_path, **changes)
-    found = studies.problems(path)
-    assert wrong in found
-    assert right in found
+def test_outputs_that_differ_are_named_and_rewritten(tmp_path):
+    path = written(tmp_path, rows=7, message="Written", total=4)
+    assert {"-7 rows", "+2 rows", "-Written", f"+{MESSAGE}", "-4", "+3"} <= set(studies.problems(path))
     assert studies.fresh(path) == written(tmp_path).read_text(encoding="utf-8")
 
 
