@@ -1,21 +1,14 @@
-"""The toy paper from end to end, killed in the middle, and what is written of it."""
+"""The toy paper from end to end, with a cell that fails, and what is written of it."""
 
 import importlib.util
 import json
-import os
 import pathlib
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 
 import pytest
 
 from experiments import reproduction, runner
-from experiments.cells import Store
 
-ROOT = pathlib.Path(__file__).parents[2]
 TOY = pathlib.Path(__file__).with_name("toy.py")
 
 
@@ -23,7 +16,6 @@ TOY = pathlib.Path(__file__).with_name("toy.py")
 def toy(tmp_path, monkeypatch):
     """A fresh copy of the toy module that leaves a trace."""
     monkeypatch.setenv("TOY_TRACE", str(tmp_path / "trace"))
-    monkeypatch.setenv("TOY_SECONDS", "0")
     monkeypatch.delenv("TOY_FAILS", raising=False)
     spec = importlib.util.spec_from_file_location("toy", TOY)
     module = importlib.util.module_from_spec(spec)
@@ -36,8 +28,8 @@ def computed(tmp_path):
     return Counter(trace.read_text().splitlines()) if trace.exists() else Counter()
 
 
-def result(tmp_path, stem="toy"):
-    return json.loads((tmp_path / "out" / f"{stem}.json").read_text())
+def result(tmp_path):
+    return json.loads((tmp_path / "out" / "toy.json").read_text())
 
 
 def test_from_end_to_end(toy, tmp_path):
@@ -72,44 +64,6 @@ def test_a_cell_that_fails_does_not_stop_the_others(toy, tmp_path, monkeypatch, 
     assert computed(tmp_path) == Counter({f"{name} {run}": 1 for name in ("iris", "diabetes") for run in range(5)}) + (
         Counter({"iris 2": 1})
     )
-
-
-def start_toy(tmp_path, seconds):
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))), "TOY_TRACE": str(tmp_path / "trace"),
-        "TOY_SECONDS": str(seconds), "MPLBACKEND": "Agg",
-    }  # fmt: skip
-    return subprocess.Popen(
-        [sys.executable, str(TOY), str(tmp_path / "out")], env=environment, stdout=subprocess.PIPE, text=True
-    )
-
-
-def wait_for_cells(process, store, at_least):
-    deadline = time.monotonic() + 60
-    while len(store.read()) < at_least:
-        assert process.poll() is None, "the run ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def test_killed_in_the_middle_it_goes_on_where_it_was(tmp_path):
-    store = Store(tmp_path / "out" / "toy.cells.jsonl")
-    first = start_toy(tmp_path, seconds=0.4)
-    wait_for_cells(first, store, at_least=3)
-    first.send_signal(signal.SIGKILL)
-    first.communicate()
-    kept = {f"{cell.dataset} {cell.run}" for cell in store.read()}
-    before = computed(tmp_path)
-    assert 3 <= len(kept) < 10
-    assert len(before) - len(kept) <= 2  # those in flight in two threads
-    second = start_toy(tmp_path, seconds=0)
-    printed_text, _ = second.communicate(timeout=60)
-    assert second.returncode == 0
-    assert f"{len(kept)} of 10 cells of toy are stored" in printed_text
-    after = computed(tmp_path)
-    assert len(after) == 10
-    assert all(after[name] == 1 for name in kept)  # no finished cell is computed again
-    assert result(tmp_path)["cells"] == {"finished": 10, "all": 10}
 
 
 def test_short_rows_must_be_explained(toy, tmp_path, monkeypatch, capsys):
