@@ -27,11 +27,6 @@ def state(fitted):
     return lambda **changes: replace(fitted[0]._state, **changes)
 
 
-def test_a_training_state_that_fits(fitted):
-    for estimator in fitted:
-        assert state_problem(estimator._state, estimator.model_) == ""
-
-
 @pytest.mark.parametrize("name", Statistics._fields)
 def test_statistics_of_another_shape_type_or_value(name, fitted):
     """Also empty arrays where the rule needs full ones, and full ones where it needs none."""
