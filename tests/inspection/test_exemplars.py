@@ -57,13 +57,6 @@ def test_a_pipeline_with_categories_and_names():
     assert np.array_equal(exemplars(reject, table, k=2).rows, found.rows)
 
 
-def test_sparse_samples():
-    X, y = draw()
-    X[np.abs(X) < 0.5] = 0
-    model = GLVQ(**QUICK).fit(sparse.csr_array(X), y)
-    assert np.array_equal(exemplars(model, sparse.csr_array(X), 3).rows, exemplars(model, X, 3).rows)
-
-
 @pytest.mark.parametrize(
     ("rows", "k", "y", "message"),
     [

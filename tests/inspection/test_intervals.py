@@ -5,12 +5,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import t
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
-from lvq import GMLVQ, GRLVQ, RejectClassifier, variable_importances
+from lvq import GMLVQ, GRLVQ, variable_importances
 from lvq.inspection.importance import random_halves
 from lvq.solvers.lbfgs import LBFGS
 
@@ -91,19 +89,6 @@ def test_permuted_labels_give_no_important_feature():
         permuted = np.random.default_rng(seed).permutation(y)
         named += intervals(MODEL, X, permuted, n_resamples=4).important.any()
     assert named <= 2
-
-
-def test_categories_searches_and_reject_classifiers():
-    X, y = draw(0)
-    X = pd.DataFrame(X[:, :6], columns=list("abcdef")).assign(group=np.where(X[:, 0] > 0.7, "high", "low"))
-    columns = make_column_transformer((OneHotEncoder(sparse_output=False), ["group"]), remainder=StandardScaler())
-    pipeline = make_pipeline(columns, GRLVQ(random_state=0))
-    found = intervals(pipeline, X, y, n_resamples=4)
-    assert found.names.tolist() == [*"abcdef", "group"]
-    search = GridSearchCV(pipeline, {"grlvq__n_prototypes": [1, 2]}, cv=2).fit(X, y)
-    reject = RejectClassifier(pipeline, min_coverage=0.8).fit(X, y)
-    for estimator in (search, reject):
-        assert variable_importances(estimator, X, y, n_resamples=2).names.tolist() == found.names.tolist()
 
 
 def exchangeable(seed, n, apart):
