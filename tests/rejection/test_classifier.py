@@ -148,11 +148,7 @@ def test_other_classes_need_another_calibration(data):
 # -- scikit-learn's tools ----------------------------------------------------------------------------------------
 
 
-def arrow(columns):
-    return pytest.importorskip("pyarrow").table(columns)
-
-
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, arrow], ids=["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, lambda c: pytest.importorskip("pyarrow").table(c)])
 def test_frames(data, frame):
     X, y = data
     table = frame(dict(zip("abcd", X.T)))
