@@ -1,25 +1,15 @@
 """The studies of docs/studies show what a run gives: here up to the first fit, in `make docs` to the end."""
 
 import os
-from importlib.util import module_from_spec, spec_from_file_location
+import re
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("pandas")
 pytest.importorskip("typer")
+from tools import studies
 
-ROOT = Path(__file__).parents[1]
-
-
-def load_tool():
-    spec = spec_from_file_location("tool_studies", ROOT / "tools/studies.py")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-studies = load_tool()
 every_study = pytest.mark.parametrize("name", studies.NEEDS)
 
 DOCUMENT = """# A study
@@ -86,8 +76,8 @@ def test_texts_and_pictures(name):
     text = (studies.FOLDER / f"{name}.md").read_text(encoding="utf-8")
     assert studies.unfounded_numbers(text) == []
     assert "Traceback" not in text
-    saved = {Path(line).stem for line in studies.re.findall(r'savefig\(\s*"([\w-]+\.png)"', text)}
-    assert saved == set(studies.re.findall(r"\{study-picture\} ([\w-]+)", text))
+    saved = {Path(line).stem for line in re.findall(r'savefig\(\s*"([\w-]+\.png)"', text)}
+    assert saved == set(re.findall(r"\{study-picture\} ([\w-]+)", text))
     for picture in saved:
         assert (studies.PICTURES / f"{picture}.png").exists()
         assert (studies.PICTURES / f"{picture}-dark.png").exists()

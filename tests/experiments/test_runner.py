@@ -1,31 +1,19 @@
 """The toy paper from end to end, with a cell that fails, and what is written of it."""
 
-import importlib.util
 import json
-import pathlib
 from collections import Counter
 
 import pytest
 
 from experiments import reproduction, runner
-
-TOY = pathlib.Path(__file__).with_name("toy.py")
+from tests.experiments import toy as toy_paper
 
 
 @pytest.fixture
-def toy(tmp_path, monkeypatch):
-    """A fresh copy of the toy module that leaves a trace."""
-    monkeypatch.setenv("TOY_TRACE", str(tmp_path / "trace"))
-    monkeypatch.delenv("TOY_FAILS", raising=False)
-    spec = importlib.util.spec_from_file_location("toy", TOY)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def computed(tmp_path):
-    trace = tmp_path / "trace"
-    return Counter(trace.read_text().splitlines()) if trace.exists() else Counter()
+def toy(monkeypatch):
+    """The toy module, with an empty trace."""
+    monkeypatch.setattr(toy_paper, "TRACE", [])
+    return toy_paper
 
 
 def result(tmp_path):
@@ -53,15 +41,15 @@ def test_from_end_to_end(toy, tmp_path):
 
 
 def test_a_cell_that_fails_does_not_stop_the_others(toy, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("TOY_FAILS", "iris 2")
+    monkeypatch.setattr(toy, "FAILS", "iris 2")
     assert runner.run("toy", toy, jobs=2, out=tmp_path / "out") == 1
     printed_text = capsys.readouterr().out
     assert "ArithmeticError: this one cannot be computed" in printed_text
     assert "failed: Cell(table='table-1', dataset='iris', method='MCE', setting='', run=2, fold=-1)" in printed_text
     assert result(tmp_path)["cells"] == {"finished": 9, "all": 10}
-    monkeypatch.delenv("TOY_FAILS")
+    monkeypatch.setattr(toy, "FAILS", "")
     assert runner.run("toy", toy, out=tmp_path / "out") == 0
-    assert computed(tmp_path) == Counter({f"{name} {run}": 1 for name in ("iris", "diabetes") for run in range(5)}) + (
+    assert Counter(toy.TRACE) == Counter({f"{name} {run}": 1 for name in ("iris", "diabetes") for run in range(5)}) + (
         Counter({"iris 2": 1})
     )
 
