@@ -147,6 +147,15 @@ def test_one_hot_columns_that_are_left_out_or_joined(options, count):
     assert_allclose(contributions[:, 3], inner.contributions[:, :colours].sum(axis=1), atol=1e-9)
 
 
+def test_mixing_behind_and_in_blocks():
+    X, y = table()
+    numbers = make_pipeline(StandardScaler(), PCA(1))
+    steps = [("numbers", numbers, ["height", "length"]), ("texts", OneHotEncoder(sparse_output=False), ["colour"])]
+    explanation = check_sums(make_pipeline(ColumnTransformer(steps), PCA(4), GMLVQ(**QUICK)).fit(X, y), X)
+    assert not explanation.contributions[:, [1, 4]].any()
+    assert np.abs(explanation.contributions[:, [0, 2, 3]]).min(axis=1).max() > 0
+
+
 @pytest.mark.parametrize(
     "step",
     [

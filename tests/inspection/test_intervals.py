@@ -5,14 +5,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import t
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GMLVQ, GRLVQ, variable_importances
+from lvq import GMLVQ, GRLVQ, RejectClassifier, variable_importances
 from lvq.inspection.importance import random_halves
 from lvq.solvers.lbfgs import LBFGS
 
-pd = pytest.importorskip("pandas")
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 MODEL = make_pipeline(StandardScaler(), GMLVQ(random_state=0, max_iter=30, solver=LBFGS(tol=1e-3)))
 PLANTED, COPIES = [0, 1], [2, 3]
@@ -89,6 +89,16 @@ def test_permuted_labels_give_no_important_feature():
         permuted = np.random.default_rng(seed).permutation(y)
         named += intervals(MODEL, X, permuted, n_resamples=4).important.any()
     assert named <= 2
+
+
+def test_searches_and_reject_classifiers():
+    X, y = draw(0)
+    search = GridSearchCV(MODEL, {"gmlvq__n_prototypes": [1, 2]}, cv=2).fit(X, y)
+    reject = RejectClassifier(MODEL, min_coverage=0.8).fit(X, y)
+    for estimator in (search, reject):
+        found = variable_importances(estimator, X, y, n_resamples=2)
+        assert found.order[0] in (*PLANTED, *COPIES)
+        assert (found.upper > found.lower).any()
 
 
 def exchangeable(seed, n, apart):

@@ -82,6 +82,7 @@ REJECTING = [
     RejectClassifier(RSLVQ(n_prototypes=2), measure="combined", thresholds="optimal"),
     RejectClassifier(LVQClassifier(cost="cross_entropy", n_prototypes=2), measure="combined"),
     RejectClassifier(CostClassifier(LVQClassifier(), [[0, 1, 2], [1, 0, 1], [3, 1, 0]]), measure="combined"),
+    RejectClassifier(CostClassifier(GLVQ(), [[0, 1, 2], [1, 0, 1], [3, 1, 0]]), measure="combined"),
     RejectClassifier(GLVQ(), max_error=[0.001, 0.5], confidence=0.6, thresholds="optimal"),
     RejectClassifier(LVQClassifier(), cv=3),
     make_pipeline(StandardScaler(), RejectClassifier(make_pipeline(PCA(3), GLVQ()))),

@@ -169,6 +169,16 @@ def test_the_same_model_gives_the_same_bytes(fitted, saved, tmp_path):
     assert (tmp_path / "other.lvq").read_bytes() == saved
 
 
+def test_an_interrupted_write_leaves_the_previous_file(file, saved, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lvq._files.os.fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        save(GLVQ(), file)
+    assert file.read_bytes() == saved
+
+
 # -- what cannot be saved ----------------------------------------------------------------------------------------------
 
 

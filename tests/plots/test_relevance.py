@@ -87,12 +87,15 @@ def test_columns_of_x_before_steps_that_keep_their_names(data):
 
 def test_the_matrix_is_drawn(fitted):
     model = fitted["matrix"]
-    display = LambdaDisplay(matrix=lambda_matrix(model), feature_names=["a", "b", "c", "d"]).plot()
+    display = LambdaDisplay.from_estimator(model)
     assert_allclose(display.image_.get_array(), model.lambda_)
     low, high = display.image_.get_clim()
     assert -low == high == np.abs(model.lambda_).max()  # white means zero
-    assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["a", "b", "c", "d"]
+    assert [label.get_text() for label in display.ax_.get_xticklabels()] == [f"feature {k}" for k in range(4)]
     assert display.colorbar_ is not None
+    of_local_ones = LambdaDisplay.from_estimator(fitted["local by class"])
+    assert_allclose(of_local_ones.matrix, lambda_matrix(fitted["local by class"]))
+    assert of_local_ones.ax_.get_title() == "Lambda, mean over the prototypes"
 
 
 def test_ordered_features_have_their_numbers():
