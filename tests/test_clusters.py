@@ -12,11 +12,9 @@ pytest.importorskip("distributed")
 import dask
 import dask.array as da
 import distributed
-import joblib
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 
-from lvq import GLVQ, GMLVQ, LVQClassifier, LVQClassifierCV
+from lvq import GMLVQ, LVQClassifier
 from lvq.estimators.partitions import Partitions
 
 pytestmark = [
@@ -139,14 +137,3 @@ def test_a_failed_partition_raises_its_error(where, client):
         clone(MODEL).fit(holed, y) if where == "fit" else model.predict(holed).compute()
     assert time.perf_counter() - begin < 30
     assert_close(model.model_, clone(MODEL).fit(X, y).model_, 0.0)
-
-
-def test_searches_by_joblib(client):
-    samples, labels = in_memory(*data(n_partitions=1, rows=90))
-    for search in (
-        GridSearchCV(GLVQ(random_state=0, max_iter=5), {"n_prototypes": [1, 2]}, cv=3, n_jobs=2),
-        LVQClassifierCV(candidates=[{"n_prototypes": 1}, {"n_prototypes": 2}], cv=3, n_jobs=2, random_state=0),
-    ):
-        with joblib.parallel_backend("dask"):
-            score = search.fit(samples, labels).score(samples, labels)
-        assert score == search.set_params(n_jobs=1).fit(samples, labels).score(samples, labels)

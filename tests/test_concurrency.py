@@ -58,35 +58,22 @@ def quiet():
 
 
 def test_many_threads_fit_and_predict_on_shared_data(data):
-    """Every model in every thread, begun together, gives the bits of a fit alone."""
+    """Every model in every thread, begun together, gives the bits of a fit alone; one for all threads as well."""
     X, y = data
-    alone = [[getattr(fitted(model, X, y), name)(X) for name in OUTPUTS] for model in MODELS]
+    shared = [fitted(model, X, y) for model in MODELS]
+    alone = [[getattr(model, name)(X) for name in OUTPUTS] for model in shared]
     begin = threading.Barrier(THREADS)
 
     def work(first):
         begin.wait()
         for number in range(len(MODELS)):
             index = (first + number) % len(MODELS)  # different models at the same time
-            model = fitted(MODELS[index], X, y)
-            for name, expected in zip(OUTPUTS, alone[index]):
-                np.testing.assert_array_equal(getattr(model, name)(X), expected)
+            for model in (fitted(MODELS[index], X, y), shared[index]):
+                for name, expected in zip(OUTPUTS, alone[index]):
+                    np.testing.assert_array_equal(getattr(model, name)(X), expected)
 
     with ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(work, range(THREADS)))
-
-
-def test_many_threads_predict_with_one_model(data):
-    X, y = data
-    model = RejectClassifier(LVQClassifier(max_iter=5, random_state=0)).fit(X, y)
-    expected = model.predict_proba(X), model.accept(X)
-
-    def work(seed):
-        rows = np.random.default_rng(seed).permutation(len(X))
-        np.testing.assert_allclose(model.predict_proba(X[rows]), expected[0][rows], rtol=1e-12)
-        np.testing.assert_array_equal(model.accept(X[rows]), expected[1][rows])
-
-    with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(work, range(10 * THREADS)))
 
 
 def test_predictions_while_the_model_is_fitted_again(data):

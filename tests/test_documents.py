@@ -39,6 +39,7 @@ with_python = [path for path in DOCUMENTS if blocks(path.read_text(encoding="utf
 
 def test_the_documents_are_there():
     assert {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/design.md"} <= set(names_of(DOCUMENTS))
+    assert "README.md" in names_of(with_python)
 
 
 @pytest.mark.parametrize("path", with_python, ids=names_of(with_python))
@@ -56,10 +57,6 @@ def test_python_runs(path, capsys, tmp_path, monkeypatch):
     for number, block in enumerate(blocks(path.read_text(encoding="utf-8")), start=1):
         exec(compile(block, f"{path.name}, block {number}", "exec"), namespace)
     assert capsys.readouterr().out
-
-
-def test_the_readme_has_an_example():
-    assert "README.md" in names_of(with_python)
 
 
 @every_document

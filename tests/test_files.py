@@ -167,8 +167,7 @@ def test_an_old_folder_keeps_its_other_files(tmp_path):
     assert names(tmp_path) == ["run"]
 
 
-@pytest.mark.parametrize("done", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("error", [PermissionError, KeyboardInterrupt])
+@pytest.mark.parametrize(("done", "error"), [(False, PermissionError), (True, KeyboardInterrupt)])
 @pytest.mark.parametrize("failing", range(6))
 def test_old_files_are_restored_where_a_move_fails(tmp_path, monkeypatch, failing, error, done):
     """Five moves: two old files aside, three new files to their place; before them, a file that is a folder."""

@@ -4,25 +4,19 @@ import re
 import subprocess
 import sys
 import tomllib
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
 import lvq
+from tools import release_check, smoke
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 FOR_DEVELOPMENT = {"test", "test-all", "check", "docs"}  # extras
 SMOKE = ROOT / "tools/smoke.py"
-
-
-def tool(name):
-    spec = spec_from_file_location(f"tool_{name}", ROOT / f"tools/{name}.py")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def text_of(name):
@@ -73,9 +67,8 @@ def test_the_guard_notices_a_connection(use):
 
 
 def test_every_extra_for_users_has_a_smoke_test():
-    smoke = tool("smoke")
     assert set(PROJECT["optional-dependencies"]) - FOR_DEVELOPMENT == set(smoke.CHECKS) - {"base"}
-    assert set(tool("release_check").FOR_USERS) == set(smoke.CHECKS) - {"base"}
+    assert set(release_check.FOR_USERS) == set(smoke.CHECKS) - {"base"}
 
 
 # -- versions and workflows --------------------------------------------------------------------------------------------
@@ -97,15 +90,11 @@ WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_workflows_have_no_rights_by_default(path):
+def test_workflows_have_no_rights_by_default_and_pin_actions_of_others(path):
     text = path.read_text(encoding="utf-8")
     assert re.search(r"^permissions:\n  contents: read$", text, flags=re.MULTILINE)
     assert "secrets." not in text
-
-
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_actions_of_others_are_pinned_to_a_commit(path):
-    used = re.findall(r"uses: (?!\./)(.*)", path.read_text(encoding="utf-8"))
+    used = re.findall(r"uses: (?!\./)(.*)", text)
     assert used
     for action in used:
         assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action), action

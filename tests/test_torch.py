@@ -22,19 +22,6 @@ def plain(metric="euclidean", **parameters):
     return LVQClassifier(form="plain", metric=metric, random_state=0, **parameters)
 
 
-@pytest.mark.parametrize("unit_length", [False, True])
-def test_gradients(unit_length):
-    torch.manual_seed(0)
-    head = PrototypeHead(3, ["a", "b", "c"], {"a": 2, "b": 1, "c": 3}, scale=2.0, unit_length=unit_length).double()
-    Z = torch.randn(5, 3, dtype=torch.double, requires_grad=True)
-
-    def logits(Z, prototypes, log_scale):
-        values = {"prototypes": prototypes, "log_scale": log_scale}
-        return torch.func.functional_call(head, values, (Z,))
-
-    assert torch.autograd.gradcheck(logits, (Z, head.prototypes, head.log_scale))
-
-
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize("n_prototypes", [1, {"a": 1, "b": 3, "c": 2}])
 def test_there_and_back(metric, n_prototypes):

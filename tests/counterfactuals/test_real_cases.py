@@ -9,7 +9,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler
 
-from lvq import GLVQ, GMLVQ, LGMLVQ, RejectClassifier, certified_radius, counterfactual
+from lvq import GLVQ, GMLVQ, LGMLVQ, certified_radius, counterfactual
 from lvq.model.relevance import Matrix, Weights
 from lvq.solvers.online import Online
 
@@ -34,14 +34,12 @@ def table(n_samples=120, seed=0):
     return frame, np.array(["a", "b", "c"])[y]
 
 
-def fitted(model, *, reject=False, scaler="passthrough"):
+def fitted(model, *, scaler="passthrough"):
     X, y = table()
     numbers = make_pipeline(SimpleImputer(), StandardScaler())
     texts = make_pipeline(OneHotEncoder(sparse_output=False), scaler)
     blocks = [("texts", texts, ["site", "smoker"]), ("numbers", numbers, NUMBERS)]
     pipeline = make_pipeline(ColumnTransformer(blocks), clone(model).set_params(random_state=0))
-    if reject:
-        pipeline = RejectClassifier(pipeline, min_coverage=0.7)
     return pipeline.fit(X, y), X
 
 
@@ -166,18 +164,6 @@ def test_changes_of_categories_alone():
     assert done.any()
     np.testing.assert_array_equal(found.samples.loc[done, NUMBERS], X.loc[done, NUMBERS])
     assert set(found.distance[done].round(9)) <= {1.0, round(2**0.5, 9)}
-
-
-def test_a_reject_classifier():
-    reject, samples = fitted(GMLVQ(), reject=True)
-    X = table(10, seed=1)[0]
-    accepted = reject.accept(X)
-    assert 0 < accepted.sum() < 10
-    found = counterfactual(reject, X, samples=samples)
-    assert np.array_equal(found.distance == 0, accepted)
-    assert reject.accept(found.samples).all()
-    wanted = counterfactual(reject, X, "b", samples=samples)
-    assert set(reject.predict_or_reject(wanted.samples, "?")) == {"b"}
 
 
 def test_steps_that_are_not_linear_and_arrays():

@@ -1,8 +1,5 @@
 """Runs of `fit`: reproducible by seed, warm start, early stopping, progress reports."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -124,14 +121,3 @@ def test_verbose_prints_lines_and_nothing_is_printed_by_default(model, data, cap
     last = capsys.readouterr().out.splitlines()[-1]
     for part in (type(model).__name__, "3/3", f"objective {model.objective_history_[-1]:.5g}"):
         assert part in last
-
-
-def test_batch_solvers_need_no_numba():
-    program = """
-import sys
-from lvq import GMLVQ, LVQClassifier
-for model in (GMLVQ(solver="adam"), LVQClassifier()):
-    model.fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1]).predict([[2.0]])
-assert "numba" not in sys.modules
-"""
-    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)

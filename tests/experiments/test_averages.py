@@ -24,10 +24,7 @@ def test_average_needs_enough_runs():
     assert four_of_five.n_runs.tolist() == [5, 5, 4, 4]
     np.testing.assert_allclose(four_of_five.accuracy, [0.6, 0.6, 0.5, 0.5])
     np.testing.assert_allclose(four_of_five.standard_deviation, [0.2, 0.2, 0.0, 0.0], atol=1e-12)
-    three_of_four = average_curves([whole] * 3 + [short], coverage=grid)
-    assert three_of_four.coverage.tolist() == [1.0, 0.6]
-    assert average_curves([whole, short], min_fraction=0.5).coverage[-1] == 0.2
-    assert len(average_curves([short], coverage=[0.1]).coverage) == 0
+    assert average_curves([whole] * 3 + [short], coverage=grid).coverage.tolist() == [1.0, 0.6]
     with pytest.raises(ValueError, match="curves must hold at least one curve"):
         average_curves([])
     with pytest.raises(ValueError, match="min_fraction must be between 0 and 1, got 80"):

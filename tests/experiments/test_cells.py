@@ -1,5 +1,3 @@
-import threading
-
 import numpy as np
 import pytest
 
@@ -33,18 +31,3 @@ def test_a_torn_last_line_is_dropped_and_written_over(store, torn):
     store.add(other, {"n": 2})
     assert store.read() == {CELL: {"n": 1}, other: {"n": 2}}
     assert len(store.path.read_text().splitlines()) == 2
-
-
-def test_threads_do_not_mix_their_lines(store):
-    def fill(method):
-        for run in range(20):
-            store.add(Cell("t", "d", method, run=run), {"long": [run] * 500})
-
-    threads = [threading.Thread(target=fill, args=(name,)) for name in "abcd"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    found = store.read()
-    assert len(found) == 80
-    assert all(result["long"] == [cell.run] * 500 for cell, result in found.items())

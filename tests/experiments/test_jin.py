@@ -45,21 +45,6 @@ def test_folds_cover_every_sample_once_and_are_scaled_on_their_training_part():
     assert not np.array_equal(jin_protocol.fold("iris", 0, 0).y, jin_protocol.fold("iris", 1, 0).y)
 
 
-def test_methods_share_folds_held_out_part_and_starts(monkeypatch, tiny):
-    seen = {}
-    score = jin_protocol.Trial.score
-
-    def spy(trial, method, setting):
-        seen.setdefault(method, set()).add((id(trial.starts[setting.prototypes].X), setting.prototypes))
-        return score(trial, method, setting)
-
-    monkeypatch.setattr(jin_protocol.Trial, "score", spy)
-    for method in jin.METHODS:
-        jin.compute(Cell("table-1", "iris", method))
-    assert len(set(map(frozenset, seen.values()))) == 1
-    assert {len(keys) for keys in seen.values()} == {jin_protocol.FOLDS * len(SHORT_PROTOCOL.prototypes)}
-
-
 def test_the_grid_has_125_points_and_the_first_best_is_chosen():
     points = jin_protocol.grid(jin_protocol.SMALL_SET_PROTOCOL)
     assert len(set(points)) == 125

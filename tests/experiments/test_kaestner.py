@@ -8,17 +8,6 @@ from experiments.cells import Cell
 from experiments.comparison import published
 
 
-@pytest.fixture
-def spectra(monkeypatch):
-    """Small smooth spectra in place of the real sets."""
-    random = np.random.RandomState(0)
-    bands = np.linspace(0, 1, 120)
-    y = np.arange(40) % 2
-    X = np.sin(6 * bands) + 0.3 * y[:, None] * np.exp(-((bands - 0.4) ** 2) / 0.01) + 1.5
-    X = X + 0.02 * random.standard_normal((40, 1)) + 0.01 * random.standard_normal(X.shape)
-    monkeypatch.setattr(kaestner, "samples", lambda dataset: (X, y, ("a", "b")))
-
-
 def made_up():
     """A result for every cell of the tables, at the published mean."""
     printed = published("kaestner")
@@ -33,14 +22,12 @@ def made_up():
 
 
 def test_every_published_row_but_coffee_has_a_verdict():
+    """Substitutes are named so."""
     rows = kaestner.rows(made_up())
     judged = {(row.table, row.dataset, row.method, row.setting) for row in rows if row.verdict}
     assert judged == {key for key in published("kaestner") if key[1] != kaestner.NOT_PUBLIC}
     assert {row.verdict for row in rows if row.dataset in kaestner.UCI} == {"reproduced"}
-
-
-def test_substitutes_are_named_so_and_have_no_verdict():
-    stand_ins = [row for row in kaestner.rows(made_up()) if row.dataset in kaestner.SPECTRA]
+    stand_ins = [row for row in rows if row.dataset in kaestner.SPECTRA]
     assert len(stand_ins) == 12
     assert all("stand-in" in row.dataset and row.verdict == "" and row.paper_mean is None for row in stand_ins)
     assert stand_ins[0].note == "83.29 on the paper's own coffee spectra"
@@ -67,8 +54,11 @@ def test_a_cell_is_deterministic_and_learns(method):
     assert 100 * np.trace(total) / total.sum() == pytest.approx(np.mean(result["accuracy"]), abs=0.5)
 
 
-def test_figures_are_drawn(spectra, tmp_path):
+def test_figures_are_drawn(monkeypatch, tmp_path):
     pytest.importorskip("matplotlib")
+    y = np.arange(40) % 2
+    noise = np.random.RandomState(0).standard_normal((40, 120)).cumsum(axis=1)  # smooth spectra
+    monkeypatch.setattr(kaestner, "samples", lambda dataset: (3 + 0.02 * noise + 0.3 * y[:, None], y, ("a", "b")))
     dataset = "coffee (UCR, stand-in)"
     found = {
         Cell("figures", dataset, method): kaestner.compute(Cell("figures", dataset, method))

@@ -6,7 +6,6 @@ import pytest
 from experiments import ridge
 from experiments.cells import Cell
 from experiments.comparison import published
-from lvq.solvers.online import Online
 
 
 def made_up(quick=False):
@@ -23,16 +22,14 @@ def made_up(quick=False):
 
 
 def test_every_published_row_is_reproduced_once():
+    """Starts on the whole set have a note instead of a verdict."""
     rows = ridge.rows(made_up())
     keys = [(row.table, row.dataset, row.method, row.setting) for row in rows if row.verdict]
     assert sorted(keys) == sorted(published("ridge"))
     assert {row.verdict for row in rows if row.verdict} == {"reproduced"}
-
-
-def test_a_start_on_the_whole_set_has_a_note_in_place_of_a_verdict():
-    rows = [row for row in ridge.rows(made_up()) if row.setting.endswith(ridge.WHOLE_SET)]
-    assert len(rows) == 7 * 8 * 2
-    assert all(row.verdict == "" and row.note.endswith(": reproduced") for row in rows)
+    whole = [row for row in rows if row.setting.endswith(ridge.WHOLE_SET)]
+    assert len(whole) == 7 * 8 * 2
+    assert all(row.verdict == "" and row.note.endswith(": reproduced") for row in whole)
 
 
 @pytest.mark.parametrize("n_samples", [47, 90, 150, 351])
@@ -58,21 +55,6 @@ def test_all_methods_share_their_start(init, before_folds):
         np.testing.assert_allclose(models[0].prototypes_, start[0], atol=1e-6)
     else:
         assert start == init
-
-
-def test_fc1_with_even_classes_has_relevances_from_the_first_step():
-    prototypes = np.array([[0.1, 0.0], [0.0, 0.9], [0.9, 0.1], [1.0, 0.8]])
-    model = ridge.METHODS["FC1LVQ1"].make(
-        n_prototypes=2,
-        init=(prototypes, [0, 0, 1, 1]),
-        solver=Online(learning_rate=1e-9, schedule="constant"),
-        random_state=0,
-    )
-    model.partial_fit([[0.0, 0.3]], [0], classes=[0, 1])
-    # class 0 by its winner alone, class 1 by both of its prototypes alike
-    winner, others = prototypes[0], prototypes[2:]
-    scores = (winner - others.mean(axis=0)) ** 2 / others.var(axis=0)
-    np.testing.assert_allclose(model.relevances_, scores / scores.sum(), rtol=1e-6)
 
 
 @pytest.mark.parametrize("method", ["LVQ1", "RLVQ", "GRLVQ", "FC1GLVQ", "FC2LVQ1"])

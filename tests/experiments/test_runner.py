@@ -1,43 +1,23 @@
-"""The toy paper from end to end, killed in the middle, and what is written of it."""
+"""The toy paper from end to end, with a cell that fails, and what is written of it."""
 
-import importlib.util
 import json
-import os
-import pathlib
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 
 import pytest
 
 from experiments import reproduction, runner
-from experiments.cells import Store
-
-ROOT = pathlib.Path(__file__).parents[2]
-TOY = pathlib.Path(__file__).with_name("toy.py")
+from tests.experiments import toy as toy_paper
 
 
 @pytest.fixture
-def toy(tmp_path, monkeypatch):
-    """A fresh copy of the toy module that leaves a trace."""
-    monkeypatch.setenv("TOY_TRACE", str(tmp_path / "trace"))
-    monkeypatch.setenv("TOY_SECONDS", "0")
-    monkeypatch.delenv("TOY_FAILS", raising=False)
-    spec = importlib.util.spec_from_file_location("toy", TOY)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def toy(monkeypatch):
+    """The toy module, with an empty trace."""
+    monkeypatch.setattr(toy_paper, "TRACE", [])
+    return toy_paper
 
 
-def computed(tmp_path):
-    trace = tmp_path / "trace"
-    return Counter(trace.read_text().splitlines()) if trace.exists() else Counter()
-
-
-def result(tmp_path, stem="toy"):
-    return json.loads((tmp_path / "out" / f"{stem}.json").read_text())
+def result(tmp_path):
+    return json.loads((tmp_path / "out" / "toy.json").read_text())
 
 
 def test_from_end_to_end(toy, tmp_path):
@@ -60,65 +40,18 @@ def test_from_end_to_end(toy, tmp_path):
     assert hidden == []  # nothing temporary is left
 
 
-def test_a_quick_run_has_files_of_its_own(toy, tmp_path):
-    assert runner.run("toy", toy, quick=True, out=tmp_path / "out") == 0
-    assert result(tmp_path, "toy.quick")["cells"] == {"finished": 2, "all": 2}
-    assert not [path for path in (tmp_path / "out").iterdir() if not path.name.startswith("toy.quick")]
-    assert runner.run("toy", toy, out=tmp_path / "out") == 0
-    assert computed(tmp_path)["diabetes 0"] == 2  # once quick, once in full
-    assert result(tmp_path)["command"] == "python -m experiments toy"
-
-
 def test_a_cell_that_fails_does_not_stop_the_others(toy, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("TOY_FAILS", "iris 2")
+    monkeypatch.setattr(toy, "FAILS", "iris 2")
     assert runner.run("toy", toy, jobs=2, out=tmp_path / "out") == 1
     printed_text = capsys.readouterr().out
     assert "ArithmeticError: this one cannot be computed" in printed_text
     assert "failed: Cell(table='table-1', dataset='iris', method='MCE', setting='', run=2, fold=-1)" in printed_text
     assert result(tmp_path)["cells"] == {"finished": 9, "all": 10}
-    monkeypatch.delenv("TOY_FAILS")
+    monkeypatch.setattr(toy, "FAILS", "")
     assert runner.run("toy", toy, out=tmp_path / "out") == 0
-    assert computed(tmp_path) == Counter({f"{name} {run}": 1 for name in ("iris", "diabetes") for run in range(5)}) + (
+    assert Counter(toy.TRACE) == Counter({f"{name} {run}": 1 for name in ("iris", "diabetes") for run in range(5)}) + (
         Counter({"iris 2": 1})
     )
-
-
-def start_toy(tmp_path, seconds):
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))), "TOY_TRACE": str(tmp_path / "trace"),
-        "TOY_SECONDS": str(seconds), "MPLBACKEND": "Agg",
-    }  # fmt: skip
-    return subprocess.Popen(
-        [sys.executable, str(TOY), str(tmp_path / "out")], env=environment, stdout=subprocess.PIPE, text=True
-    )
-
-
-def wait_for_cells(process, store, at_least):
-    deadline = time.monotonic() + 60
-    while len(store.read()) < at_least:
-        assert process.poll() is None, "the run ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def test_killed_in_the_middle_it_goes_on_where_it_was(tmp_path):
-    store = Store(tmp_path / "out" / "toy.cells.jsonl")
-    first = start_toy(tmp_path, seconds=0.4)
-    wait_for_cells(first, store, at_least=3)
-    first.send_signal(signal.SIGKILL)
-    first.communicate()
-    kept = {f"{cell.dataset} {cell.run}" for cell in store.read()}
-    before = computed(tmp_path)
-    assert 3 <= len(kept) < 10
-    assert len(before) - len(kept) <= 2  # those in flight in two threads
-    second = start_toy(tmp_path, seconds=0)
-    printed_text, _ = second.communicate(timeout=60)
-    assert second.returncode == 0
-    assert f"{len(kept)} of 10 cells of toy are stored" in printed_text
-    after = computed(tmp_path)
-    assert len(after) == 10
-    assert all(after[name] == 1 for name in kept)  # no finished cell is computed again
-    assert result(tmp_path)["cells"] == {"finished": 10, "all": 10}
 
 
 def test_short_rows_must_be_explained(toy, tmp_path, monkeypatch, capsys):

@@ -57,13 +57,6 @@ def test_a_pipeline_with_categories_and_names():
     assert np.array_equal(exemplars(reject, table, k=2).rows, found.rows)
 
 
-def test_sparse_samples():
-    X, y = draw()
-    X[np.abs(X) < 0.5] = 0
-    model = GLVQ(**QUICK).fit(sparse.csr_array(X), y)
-    assert np.array_equal(exemplars(model, sparse.csr_array(X), 3).rows, exemplars(model, X, 3).rows)
-
-
 @pytest.mark.parametrize(
     ("rows", "k", "y", "message"),
     [
@@ -121,12 +114,15 @@ def test_nearest_cases_are_shown_as_they_are():
     assert lines[~lines["rival"]]["row"].tolist() == found.own.rows.ravel().tolist()
 
 
-def test_nearest_cases_of_sparse_samples_and_of_the_class_that_costs_decide():
+def test_sparse_samples_and_the_class_that_costs_decide():
     X, y = draw()
     model = GLVQ(**QUICK).fit(X, y)
     dense = nearest_cases(model, X[:5], X, y)
-    thin = nearest_cases(GLVQ(**QUICK).fit(sparse.csr_matrix(X), y), sparse.csr_matrix(X[:5]), sparse.csr_matrix(X), y)
+    rows = sparse.csr_matrix(X)
+    of_sparse = GLVQ(**QUICK).fit(rows, y)
+    thin = nearest_cases(of_sparse, rows[:5], rows, y)
     assert np.array_equal(dense.rival.rows, thin.rival.rows)
+    assert np.array_equal(exemplars(of_sparse, rows, 3).rows, exemplars(model, X, 3).rows)
     by_cost = CostClassifier(model, {"a:b": 50, "a:c": 50}).fit(X, y)
     assert nearest_cases(by_cost, X, X, y).own.labels.tolist() == by_cost.predict(X).tolist()
 

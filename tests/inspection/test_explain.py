@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_selection import SelectKBest
-from sklearn.frozen import FrozenEstimator
 from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -29,27 +28,9 @@ from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, LVQClassifier
 from lvq.inspection.explain import explain
 from lvq.model.relevance import Matrix
 from lvq.rejection import CostClassifier, RejectClassifier
-from lvq.solvers.lbfgs import LBFGS
+from tests.inspection.populations import draw, table
 
 QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
-
-
-def draw(n_samples=120, seed=0):
-    rng = np.random.default_rng(seed)
-    y = np.arange(n_samples) % 3
-    X = rng.normal(size=(n_samples, 5)) + 2 * np.eye(3, 5)[y]
-    return X * [1, 50, 0.01, 3, 1] + [0, 1000, 0, -5, 0.1], y
-
-
-def table(n_samples=120):
-    """Numbers, some of them missing, and two columns of categories, of which one depends on the class."""
-    X, y = draw(n_samples)
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame(X[:, :3], columns=["length", "width", "height"])
-    frame["colour"] = np.array(["red", "green", "blue"])[(y + (rng.random(n_samples) < 0.2)) % 3]
-    frame["shape"] = rng.choice(["round", "square"], n_samples)
-    frame.loc[::7, "width"] = np.nan
-    return frame, y
 
 
 def difference(pipeline, X):
@@ -166,16 +147,11 @@ def test_one_hot_columns_that_are_left_out_or_joined(options, count):
     assert_allclose(contributions[:, 3], inner.contributions[:, :colours].sum(axis=1), atol=1e-9)
 
 
-@pytest.mark.parametrize("after", [PCA(4), FrozenEstimator(PCA(4))], ids=["PCA", "frozen"])
-def test_mixing_behind_and_in_blocks(after):
+def test_mixing_behind_and_in_blocks():
     X, y = table()
     numbers = make_pipeline(StandardScaler(), PCA(1))
     steps = [("numbers", numbers, ["height", "length"]), ("texts", OneHotEncoder(sparse_output=False), ["colour"])]
-    columns = ColumnTransformer(steps)
-    if isinstance(after, FrozenEstimator):
-        after.estimator.fit(columns.fit_transform(X))
-    pipeline = make_pipeline(columns, after, GMLVQ(**QUICK)).fit(X, y)
-    explanation = check_sums(pipeline, X)
+    explanation = check_sums(make_pipeline(ColumnTransformer(steps), PCA(4), GMLVQ(**QUICK)).fit(X, y), X)
     assert not explanation.contributions[:, [1, 4]].any()
     assert np.abs(explanation.contributions[:, [0, 2, 3]]).min(axis=1).max() > 0
 
@@ -269,15 +245,6 @@ def test_the_table_without_an_inverse_has_no_prototype_values():
     found = explain(pipeline, X[:3]).table()
     assert found["winner_value"].isna().all()
     assert_array_equal(found.loc[found["feature"] == "feature 1", "value"], X[:3, 1])
-
-
-def test_device():
-    pytest.importorskip("torch")
-    X, y = draw()
-    pipeline = make_pipeline(StandardScaler(), GMLVQ(solver=LBFGS(device="cpu"), max_iter=500, random_state=0)).fit(
-        X, y
-    )
-    check_sums(pipeline, X)
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import t
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from lvq import GMLVQ, GRLVQ, RejectClassifier, variable_importances
 from lvq.inspection.importance import random_halves
 from lvq.solvers.lbfgs import LBFGS
 
-pd = pytest.importorskip("pandas")
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 MODEL = make_pipeline(StandardScaler(), GMLVQ(random_state=0, max_iter=30, solver=LBFGS(tol=1e-3)))
 PLANTED, COPIES = [0, 1], [2, 3]
@@ -93,17 +91,14 @@ def test_permuted_labels_give_no_important_feature():
     assert named <= 2
 
 
-def test_categories_searches_and_reject_classifiers():
+def test_searches_and_reject_classifiers():
     X, y = draw(0)
-    X = pd.DataFrame(X[:, :6], columns=list("abcdef")).assign(group=np.where(X[:, 0] > 0.7, "high", "low"))
-    columns = make_column_transformer((OneHotEncoder(sparse_output=False), ["group"]), remainder=StandardScaler())
-    pipeline = make_pipeline(columns, GRLVQ(random_state=0))
-    found = intervals(pipeline, X, y, n_resamples=4)
-    assert found.names.tolist() == [*"abcdef", "group"]
-    search = GridSearchCV(pipeline, {"grlvq__n_prototypes": [1, 2]}, cv=2).fit(X, y)
-    reject = RejectClassifier(pipeline, min_coverage=0.8).fit(X, y)
+    search = GridSearchCV(MODEL, {"gmlvq__n_prototypes": [1, 2]}, cv=2).fit(X, y)
+    reject = RejectClassifier(MODEL, min_coverage=0.8).fit(X, y)
     for estimator in (search, reject):
-        assert variable_importances(estimator, X, y, n_resamples=2).names.tolist() == found.names.tolist()
+        found = variable_importances(estimator, X, y, n_resamples=2)
+        assert found.order[0] in (*PLANTED, *COPIES)
+        assert (found.upper > found.lower).any()
 
 
 def exchangeable(seed, n, apart):

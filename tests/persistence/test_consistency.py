@@ -17,21 +17,6 @@ def fitted(data):
     return [model.set_params(random_state=0).fit(*data) for model in (GLVQ(relevance="fc2"), OLVQ1())]
 
 
-@pytest.fixture(scope="module")
-def model(fitted):
-    return fitted[0].model_
-
-
-@pytest.fixture(scope="module")
-def state(fitted):
-    return lambda **changes: replace(fitted[0]._state, **changes)
-
-
-def test_a_training_state_that_fits(fitted):
-    for estimator in fitted:
-        assert state_problem(estimator._state, estimator.model_) == ""
-
-
 @pytest.mark.parametrize("name", Statistics._fields)
 def test_statistics_of_another_shape_type_or_value(name, fitted):
     """Also empty arrays where the rule needs full ones, and full ones where it needs none."""
@@ -62,8 +47,8 @@ def test_a_rule_for_another_metric(fitted):
 @pytest.mark.parametrize(
     "changes", [{"units": Units(0.0, 1.0)}, {"units": Units(1.0, np.inf)}, {"step": -1.0}, {"step": np.nan}], ids=str
 )
-def test_units_and_steps(changes, model, state):
-    assert "steps or units that are not valid" in state_problem(state(**changes), model)
+def test_units_and_steps(changes, fitted):
+    assert "steps or units that are not valid" in state_problem(replace(fitted[0]._state, **changes), fitted[0].model_)
 
 
 def test_classes_that_do_not_ascend(data):

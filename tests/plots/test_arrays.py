@@ -149,6 +149,9 @@ def test_pixels_by_their_names():
     assert side([str(k) for k in range(256)]) == 16
     assert side([f"r{row}c{column}" for row in range(8) for column in range(8)]) == 8
     assert side([f"abs_{k:03}" for k in range(100)]) is None  # a spectrum
+    assert side([f"band_{k}" for k in range(60)]) is None
+    assert side([f"channel {k // 6} band {k % 6}" for k in range(60)]) is None  # far from a square
+    assert side([f"pixel_{k}" for k in range(0, 600, 10)]) is None  # most pixels are missing
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -165,13 +168,6 @@ def test_places_of_pixels_where_some_are_left_out(first, kind):
     assert found.places.tolist() == kept.tolist()
     image = found.whole(np.ones((1, len(kept))))
     assert np.flatnonzero(image[0]).tolist() == kept.tolist()
-
-
-def test_no_places_for_other_features():
-    assert pixel_places([f"band_{k}" for k in range(60)]) is None
-    assert pixel_places([f"channel {k // 6} band {k % 6}" for k in range(60)]) is None  # far from a square
-    assert pixel_places([f"pixel_{k}" for k in range(0, 600, 10)]) is None  # most pixels are missing
-    assert pixel_places(["width", "height"]) is None
 
 
 def test_features_with_an_order():

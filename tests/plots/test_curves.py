@@ -101,9 +101,3 @@ def test_several_on_the_same_axes(data, fitted, display):
     second = display.from_estimator(fitted["matrix"], *data, name="two", ax=first.ax_)
     assert first.line_.get_color() != second.line_.get_color()
     assert [text.get_text()[:3] for text in second.legend_.get_texts()] == ["one", "two"]
-
-
-@pytest.mark.parametrize("display", [AccuracyRejectDisplay, CertifiedAccuracyDisplay])
-def test_inconsistent_lengths(data, fitted, display):
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        display.from_estimator(fitted["plain"], data[0], data[1][:-1])

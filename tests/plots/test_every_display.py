@@ -2,7 +2,6 @@
 
 import inspect
 import re
-import subprocess
 import sys
 from itertools import pairwise
 
@@ -103,11 +102,6 @@ def test_every_kind_of_model(data, fitted, kind, make):
     display = make(fitted[kind], *data)
     assert display.figure_ is display.ax_.figure
     assert_nothing_is_cut_off(display.figure_)
-
-
-def test_importing_loads_no_matplotlib():
-    code = "import sys, lvq.plots; sys.exit(int('matplotlib' in sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_without_matplotlib(monkeypatch, data, fitted, make):

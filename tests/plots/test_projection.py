@@ -61,15 +61,6 @@ def test_points_and_inverse(data, model):
     assert len(set(view.axis_names)) == 2
 
 
-@pytest.mark.parametrize("kind", ["rank 1", "rank 2"])
-def test_exact_planes_decide_the_prediction(data, fitted, kind):
-    X, _ = data
-    model = fitted[kind]
-    view = plane(model, X)
-    assert view.exact
-    assert (model.predict(view.inverse(view.points)) == model.predict(X)).all()
-
-
 def test_rank_one_has_a_second_axis_that_the_model_does_not_use(data, fitted):
     view = plane(fitted["rank 1"], data[0])
     assert view.explained[1] == 0

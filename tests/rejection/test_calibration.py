@@ -13,7 +13,6 @@ from lvq.rejection import (
     RejectClassifier,
     local_thresholds,
 )
-from lvq.rejection.calibration import Data
 from lvq.rejection.scores import Predictions
 from lvq.solvers.online import Online
 from tests.rejection.populations import QUICK, draw
@@ -146,42 +145,15 @@ def test_guarantees_that_are_not_achievable(data):
     ) as e:
         RejectClassifier(GLVQ(**QUICK), max_error=0.01).fit(X, y)
     assert (e.value.reason, e.value.samples_needed) == ("too_few_samples", 1329)
-    X, y = draw(4000, 11)
-    with pytest.raises(
-        GuaranteeError,
-        match=r"could not be shown .* give about \d+ samples in all \(0.225 of them are used for",
-    ) as e:
-        RejectClassifier(GLVQ(**QUICK), max_error=0.01).fit(X, y)
-    assert e.value.samples_needed > 1400
-    y = np.random.default_rng(0).permutation(y)
-    with pytest.raises(GuaranteeError, match=r"More samples help only if the rate falls") as e:
-        RejectClassifier(GLVQ(**QUICK), max_error=0.1).fit(X, y)
-    assert (e.value.reason, e.value.samples_needed) == ("error_rate", None)
-
-
-def test_metadata_of_samples_are_taken_with_them_and_others_stay_whole():
-    """Per sample is what has as many entries, in an array of any number of axes or in a list."""
-    given = {"rows": np.arange(10).reshape(5, 2), "list": list("abcde"), "other": np.arange(4), "text": "abc", "n": 5}
-    data = Data(np.arange(5)[:, None], np.arange(5), np.arange(5), np.ones(5, dtype=bool), given)
-    part = data.take(np.array([3, 1]))
-    assert part.for_fit["rows"].tolist() == [[6, 7], [2, 3]]
-    assert part.for_fit["list"] == ["d", "b"]
-    assert part.for_fit["other"].tolist() == [0, 1, 2, 3]
-    assert (part.for_fit["text"], part.for_fit["n"]) == ("abc", 5)
-    assert part.groups.tolist() == part.y.tolist() == [3, 1]
 
 
 def test_the_lowest_of_several_bounds(data):
     X, y = data
     safe = RejectClassifier(GLVQ(**QUICK), max_error=[0.01, 0.1, 0.2, 0.4]).fit(X, y)
     assert safe.point_.requested_error == 0.01 < safe.point_.max_error <= 0.2
-    assert safe.notes_[0].startswith("An error rate of at most 1 % could not be guaranteed; the lowest of the bounds")
-    assert f"is {100 * safe.point_.max_error:g} % among accepted" in safe.notes_[0]
-    assert "needs at least 299 accepted testing samples" in safe.notes_[0]
+    assert safe.notes_[0].startswith("An error rate of at most 1 % could not be guaranteed")
     kept = RejectClassifier(GLVQ(**QUICK), max_error=[0.5, 0.3]).fit(X, y)
     assert (kept.point_.requested_error, kept.point_.max_error, kept.notes_) == (None, 0.3, ())
-    with pytest.raises(GuaranteeError, match="needs at least 299"):
-        RejectClassifier(GLVQ(**QUICK), max_error=[0.001, 0.01]).fit(X, y)
 
 
 # -- groups ------------------------------------------------------------------------------------------------------------
@@ -232,13 +204,11 @@ def test_whole_groups_are_held_out():
             seen.append(set(X[:, 0].tolist()))
             return super().fit(X, y)
 
-    RejectClassifier(Watching(**QUICK), cv=0.4).fit(X, y, groups=groups)
-    for group in np.unique(groups):
-        assert len({value in seen[-1] for value in X[groups == group, 0].tolist()}) == 1
-    seen.clear()
-    RejectClassifier(Watching(**QUICK), cv=3).fit(X, y, groups=groups)
-    assert len(seen) == 4
-    assert len(seen[0]) == len(X)
-    for inside in seen[1:]:
-        for group in np.unique(groups):
-            assert len({value in inside for value in X[groups == group, 0].tolist()}) == 1
+    for cv, n_fits in ((0.4, 1), (3, 4)):
+        seen.clear()
+        RejectClassifier(Watching(**QUICK), cv=cv).fit(X, y, groups=groups)
+        assert len(seen) == n_fits
+        for inside in seen:
+            for group in np.unique(groups):
+                assert len({value in inside for value in X[groups == group, 0].tolist()}) == 1
+        assert (len(seen[0]) == len(X)) == (cv == 3)

@@ -46,19 +46,6 @@ def test_the_class_with_the_least_sum_of_costs_over_the_true_classes():
     np.testing.assert_array_equal(equal.predict(p), p.argmax(axis=1))
 
 
-def test_it_lowers_the_cost(data):
-    X, y = data
-    costs = cost_matrix({"bad:good": 10}, ["bad", "good"])
-    codes = (y == "good").astype(int)
-
-    def paid(model):
-        return costs[codes[200:], (model.predict(X[200:]) == "good").astype(int)].mean()
-
-    plain = make_pipeline(StandardScaler(), LVQClassifier(random_state=0)).fit(X[:200], y[:200])
-    by_cost = CostClassifier(plain, {"bad:good": 10}).fit(X[:200], y[:200])
-    assert paid(by_cost) < paid(plain)
-
-
 def test_a_reject_classifier_is_certain_where_the_choice_saves_most(data):
     X, y = data
     inner = CostClassifier(make_pipeline(StandardScaler(), LVQClassifier(random_state=0)), {"bad:good": 5})
@@ -75,15 +62,6 @@ def test_what_needs_the_nearest_prototype_refuses(data):
         ValueError, match="certified_radius needs predictions by the nearest prototype, got predictions by"
     ):
         lvq.certified_radius(model, X)
-
-
-def test_it_is_stored(data, tmp_path):
-    X, y = data
-    model = CostClassifier(LVQClassifier(random_state=0), {"bad:good": 5}).fit(X, y)
-    lvq.save(model, tmp_path / "model.lvq")
-    loaded = lvq.load(tmp_path / "model.lvq")
-    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    np.testing.assert_array_equal(loaded.costs_, model.costs_)
 
 
 @pytest.mark.parametrize(
@@ -154,9 +132,6 @@ def test_maps_show_the_predictions_by_cost(three_classes, kind):
     display = ProjectionDisplay.from_estimator(model, X, y, resolution=20)
     np.testing.assert_array_equal(model.classes_[display.predicted_classes], model.predict(X))
     assert len(display.errors_.get_offsets()) == (model.predict(X) != y).sum()
-    if kind == "in a RejectClassifier":
-        np.testing.assert_array_equal(display.sample_accepted, model.accept(X))
-        assert 0 < display.sample_accepted.sum() < len(X)
     grid, found = display.regions, need_model(model, "a test")
     points = display.plane.inverse(np.column_stack((grid.xx.ravel(), grid.yy.ravel())))
     by_cost = find_layer(model, CostClassifier)

@@ -32,14 +32,6 @@ def test_lengths():
         accuracy_reject_curve([0.1, 0.2], [True])
 
 
-def test_curve_of_a_path(table_1):
-    path = local_thresholds(*table_1)
-    curve = path_curve(path)
-    assert len(curve.coverage) == len(path) - 1  # the last point of this path accepts nothing
-    np.testing.assert_array_equal(curve.coverage, path.coverage[:-1])
-    np.testing.assert_array_equal(curve.accuracy, path.accuracy[:-1])
-
-
 def test_curve_of_a_path_on_other_samples_is_sorted():
     rng = np.random.default_rng(2)
     samples = rng.integers(0, 30, 200) / 30, rng.random(200) < 0.7, rng.integers(0, 5, 200)
@@ -60,16 +52,6 @@ def test_area_is_the_integral():
     values = accuracy_at(curve, grid)
     values[np.isnan(values)] = curve.accuracy[-1]
     assert area_under_curve(curve) == pytest.approx(values.mean(), abs=1e-8)
-
-
-def test_area_of_known_cases():
-    rng = np.random.default_rng(0)
-    correct = rng.random(1000) < 0.8
-    accuracy = correct.mean()
-    assert area_under_curve(accuracy_reject_curve(np.zeros(1000), correct)) == pytest.approx(accuracy)
-    # The optimum: all errors are rejected first, then accuracy is 1; the integral is a - a ln a.
-    assert area_under_curve(accuracy_reject_curve(correct, correct)) == pytest.approx(accuracy * (1 - np.log(accuracy)))
-    assert area_under_curve(accuracy_reject_curve([0.1, 0.2], [True, True])) == 1.0
 
 
 # -- a scorer ----------------------------------------------------------------------------------------------------------

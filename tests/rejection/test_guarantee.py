@@ -12,7 +12,6 @@ from lvq.rejection.guarantee import (
     certify,
     error_p_value,
     error_upper_bound,
-    fixed_sequence,
     samples_needed,
 )
 
@@ -132,24 +131,6 @@ def test_the_lowest_of_several_bounds_holds(name, requested):
         assert point.p_value <= 1 - CONFIDENCE
     if name == "honest":
         assert np.median([point.max_error for point in points]) == (0.075 if requested == 0.001 else requested)
-
-
-@pytest.mark.parametrize(("n_testing", "times"), [(100_000, 3.0), (9 * 59, 3.0), (4 * 59, 2.0), (59, 1.0)])
-def test_the_sequence_starts_where_a_test_can_pass(n_testing, times):
-    rng = np.random.default_rng(0)
-    certainty = rng.random(2000)
-    samples = certainty, rng.random(2000) < 0.5 + certainty / 2, rng.integers(0, 3, 2000)
-    path = local_thresholds(*samples).extend(*samples)
-    needed = samples_needed(0.05, 0.05)
-    assert needed == 59
-    points = fixed_sequence(path, n_testing, Guarantee(0.05, 0.05))
-    predicted = path.coverage[points] * n_testing
-    assert np.all(np.diff(predicted) >= 0)
-    assert predicted[-1] == n_testing
-    assert predicted[0] >= times * needed - 1e-9
-    assert len(points) == np.count_nonzero(path.coverage * n_testing >= times * needed - 1e-9)
-    same = np.diff(path.accepted[points]) == 0  # of equal coverage the later comes first: it rejects more errors
-    assert np.all(np.diff(points)[same] < 0)
 
 
 @pytest.mark.parametrize("name", ["honest", "hopeless"])

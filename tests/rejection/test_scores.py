@@ -11,12 +11,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, SNPC
+from lvq import GLVQ, GMLVQ, LGMLVQ, SNPC
 from lvq.inspection.certify import certified_radius
-from lvq.model.relevance import Matrix
-from lvq.rejection import CostClassifier, certainty
-from lvq.rejection.scores import Predictions, cells_of, reason_of
-from lvq.solvers.online import Online
+from lvq.rejection import certainty
+from lvq.rejection.scores import Predictions, cells_of
+from tests.placed import placed
 
 QUICK = {"solver": "online", "max_iter": 5, "random_state": 0}
 
@@ -29,13 +28,8 @@ def data():
     return X, y
 
 
-def placed(prototypes, labels, **parameters):
-    still = {"solver": Online(learning_rate=0), "max_iter": 1}
-    return GLVQ(init=(np.array(prototypes), np.array(labels)), **still, **parameters).fit(prototypes, labels)
-
-
 def test_values():
-    model = placed([[0.0], [1.0], [4.0]], ["a", "a", "b"])
+    model = placed(np.array([[0.0], [1.0], [4.0]]), np.array(["a", "a", "b"]))
     X = [[0.0], [0.25], [2.0], [2.5], [4.0], [9.0]]
     near, far = np.array([0, 0.0625, 1, 2.25, 0, 25]), np.array([16, 14.0625, 4, 2.25, 9, 64])
     np.testing.assert_allclose(certainty(model, X, "relsim"), (far - near) / (far + near), atol=1e-12)
@@ -54,30 +48,6 @@ def test_relsim_is_the_certainty_of_explain(data, kernel):
     assert certainty(model, X).max() <= 1
 
 
-@pytest.mark.parametrize(
-    "model", [GLVQ(), GRLVQ(), GMLVQ(relevance=Matrix(rank=2))], ids=lambda model: type(model).__name__
-)
-def test_boundary_is_reached_at_that_distance(data, model):
-    """In the model's own space, a step of just that length along the line to the rival reaches the border."""
-    X, y = data
-    model.set_params(**QUICK).fit(X, y)
-    winner = Predictions(model, X).winner
-    step = certainty(model, X, "boundary")
-    weight = np.sqrt(getattr(model, "relevances_", np.ones(4)))
-    root = np.diag(weight) if not hasattr(model, "omega_") else model.omega_
-    P = model.prototypes_ @ root.T
-    reached = np.full(len(X), np.inf)
-    for j in range(len(P)):
-        direction = P[j] - P[winner]
-        length = np.linalg.norm(direction, axis=1)
-        other = length > 0
-        moved = X @ root.T + np.where(other, step / np.where(other, length, 1), 0)[:, None] * direction
-        D = ((moved[:, None] - P[None]) ** 2).sum(axis=2)
-        gap = D[np.arange(len(X)), j] - D[np.arange(len(X)), winner]
-        reached = np.where(other, np.minimum(reached, gap), reached)
-    np.testing.assert_allclose(reached, 0, atol=1e-9)
-
-
 def test_winner_and_rival_belong_to_the_prediction(data):
     """With predictions by the posterior the winner is the nearest prototype of the predicted class, not of all."""
     X, y = data
@@ -91,14 +61,6 @@ def test_winner_and_rival_belong_to_the_prediction(data):
     assert others.any()  # otherwise nothing is tested
     assert np.all(certainty(model, X, "relsim")[others] < 0)
     np.testing.assert_allclose(certainty(model, X, "probability"), model.predict_proba(X).max(axis=1))
-
-
-def test_probability_of_soft_models_is_their_posterior(data):
-    X, y = data
-    model = RSLVQ(n_prototypes=3, **QUICK).fit(X, y)
-    column = (model.predict(X)[:, None] == model.classes_).argmax(axis=1)
-    table = model.model_.posterior(model.model_.distances(X))
-    np.testing.assert_allclose(certainty(model, X, "probability"), table[np.arange(len(X)), column])
 
 
 def test_any_classifier(data):
@@ -140,10 +102,6 @@ def test_a_user_function(data):
     assert certainty(model, X, lambda estimator, Z: -np.abs(Z[:, 0])).tolist() == (-np.abs(X[:, 0])).tolist()
     with pytest.raises(ValueError, match=r"one number per sample, shape \(150,\), got shape \(150, 3\)"):
         certainty(model, X, lambda estimator, Z: estimator.predict_proba(Z))
-
-
-def test_reasons():
-    assert [reason_of(None, name) for name in ("relsim", "distance", abs)] == ["ambiguous", "outlier", "ambiguous"]
 
 
 def test_refused(data):
@@ -189,13 +147,6 @@ def test_scores_of_another_shape_are_refused():
         certainty(votes().fit(X, y), X, "margin")
 
 
-def test_a_classifier_without_scores(data):
-    X, y = data
-    bare = type("Bare", (NearestCentroid,), {"decision_function": property(), "predict_proba": property()})
-    with pytest.raises(ValueError, match=r"'probability' needs .* predict_proba, which Bare does not have"):
-        certainty(bare().fit(X, y), X)
-
-
 # -- predictions -------------------------------------------------------------------------------------------------------
 
 
@@ -205,27 +156,3 @@ def test_a_calibrator_predicts_itself(data):
     found = Predictions(calibrated, data[0])
     assert found.found is None
     np.testing.assert_array_equal(found.predicted, calibrated.predict(data[0]))
-
-
-def test_costs_decide_the_class(data):
-    """With mistakes for "c" that cost nothing, nearly everything is "c"; the winner is of that class."""
-    cost = np.array([[0.0, 9.0, 0.0], [9.0, 0.0, 0.0], [9.0, 9.0, 0.0]])
-    model = GLVQ(n_prototypes=2, **QUICK).fit(*data)
-    wrapped = CostClassifier(model, costs=cost).fit(*data)
-    found = Predictions(wrapped, data[0])
-    assert found.by_cost
-    np.testing.assert_array_equal(found.predicted, wrapped.predict(data[0]))
-    assert (found.predicted != model.predict(data[0])).any()
-    np.testing.assert_array_equal(found.model.classes[found.model.labels[found.winner]], found.predicted)
-
-
-def test_winners_of_given_classes(data):
-    """The nearest prototype of a class, for some rows."""
-    model = GLVQ(n_prototypes=2, **QUICK).fit(*data)
-    found, rows = Predictions(model, data[0]), np.array([5, 7, 40])
-    classes = np.array(["c", "a", "b"])
-    expected = []
-    for row, label in zip(rows, classes):
-        own = np.flatnonzero(model.prototype_labels_ == label)
-        expected.append(own[found.distances[row, own].argmin()])
-    assert found.nearest_of(classes, rows).winner.tolist() == expected

@@ -7,7 +7,6 @@ import pytest
 
 from lvq.rejection import local_thresholds
 from lvq.rejection.path import check_samples
-from lvq.rejection.thresholds import METHODS, in_steps, staircase, step_of
 
 BEST_OF_TABLE_1 = [0, 3, 5, 10, 20, 23, 25, 26, 29, 31, 32, 35]
 
@@ -20,13 +19,6 @@ def all_choices(certainty, correct, cell):
         rejected = [here & (certainty < limit) for limit in [*np.unique(certainty[here]), np.inf]]
         per_cell.append({(int((r & correct).sum()), int((r & ~correct).sum())) for r in rejected})
     return {(sum(c for c, _ in choice), sum(e for _, e in choice)) for choice in product(*per_cell)}
-
-
-def counts_of(thresholds, cells, certainty, correct, cell):
-    """(c, e) of one row of thresholds, sample by sample."""
-    limit = dict(zip(cells.tolist(), thresholds.tolist()))
-    rejected = np.array([r < limit[label] for r, label in zip(certainty, cell.tolist())])
-    return int((rejected & correct).sum()), int((rejected & ~correct).sum())
 
 
 def most_errors(path, most):
@@ -135,31 +127,6 @@ def test_greedy_is_the_reference(random_samples, ties):
         assert list(zip(path.rejected_correct.tolist(), path.rejected_errors.tolist())) == states
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_thresholds_give_the_counts_of_the_path(random_samples, method):
-    for seed in range(40):
-        samples = random_samples(seed, ties=bool(seed % 2), n_cells=4)
-        path = local_thresholds(*samples, method=method)
-        for index in range(len(path)):
-            counts = path.rejected_correct[index], path.rejected_errors[index]
-            assert counts_of(path.point(index).thresholds, path.cells, *samples) == counts
-        assert np.all(path.thresholds[0] == -np.inf)
-
-
-@pytest.mark.parametrize("method", ["global", "greedy"])
-def test_optimal_is_never_worse(random_samples, method):
-    better = 0
-    for seed in range(30):
-        samples = random_samples(seed, ties=bool(seed % 2))
-        optimal, path = local_thresholds(*samples), local_thresholds(*samples, method=method)
-        # The first point rejects nothing, even errors that could be rejected at no cost.
-        for c, e in zip(path.rejected_correct[1:].tolist(), path.rejected_errors[1:].tolist()):
-            best = most_errors(optimal, c)
-            assert e <= best
-            better += e < best
-    assert better > 0
-
-
 @pytest.mark.parametrize(("method", "points"), [("optimal", 2), ("global", 2), ("greedy", 1)])
 def test_all_errors(method, points):
     path = local_thresholds([0.1, 0.2], [False, False], [0, 1], method=method)
@@ -185,30 +152,7 @@ def test_cost_ratio_is_chow(random_samples):
             assert cost == pytest.approx(lowest)
 
 
-@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
-def test_certainties_in_steps(scale):
-    """Noise in the last digits separates no equal values, and a threshold half a step below accepts all of them."""
-    rng = np.random.default_rng(0)
-    levels = scale * np.array([-3.0, 0.0, 1e-3, 0.3, 0.30001, 1.0])
-    values = rng.choice(levels, 500) + scale * 1e-13 * rng.normal(size=500)
-    step = step_of(values)
-    rounded = in_steps(values, step)
-    assert len(np.unique(rounded)) == 6
-    for level in np.unique(rounded):
-        assert np.array_equal(values >= level - step / 2, rounded >= level)
-    assert np.isfinite(in_steps(np.array([np.finfo(float).max]), step)).all()
-    assert step_of(np.zeros(3)) > 0
-
-
 # -- the staircase of a cell -------------------------------------------------------------------------------------------
-
-
-def test_equal_certainties_are_not_separated():
-    steps = staircase(np.array([0.2, 0.2, 0.5]), np.array([0.1, 0.2, 0.5]))
-    assert steps.errors.tolist() == [1, 1, 2, 3]
-    assert steps.realisable.tolist() == [True, False, True, True]
-    assert steps.threshold.tolist() == [0.2, 0.2, 0.5, np.inf]
-    assert steps.rises.tolist() == [0, 2, 3]
 
 
 # -- what is refused ---------------------------------------------------------------------------------------------------
