@@ -1,6 +1,6 @@
 """Counterfactuals: a small change of a sample that gives it another class, or makes its prediction accepted.
 
-`search` has the public function and the smallest change in the model's metric, `task` what is asked for, `real_cases`
+`search` has the public function, `task` what is asked for, `real_cases`
 changes between a sample and real samples that respect bounds, immutable columns and categories, and `moves` the
 geometry of both.
 """

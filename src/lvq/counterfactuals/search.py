@@ -1,12 +1,6 @@
 """Counterfactuals: a small change of a sample that gives it another class, or makes its prediction accepted.
 
-With real samples the change is searched between the sample and these, see `real_cases`. Without, it is the smallest in
-the model's metric, wherever that leads:
-
-A change d of X costs |B d|, with B = Omega A and A the linear map of the steps before the model. After a move y = B d
-the distances are D_j + 2 e_j y + |y|^2 with e_j the difference from prototype j, so a prototype is the nearest in an
-intersection of half spaces, whose shortest move is computed exactly. Of all changes that make this move, the one of
-least Euclidean length in the units of X is taken. It lies beyond the boundary by about 1e-9 of the distances.
+The change is searched between the sample and real samples, see `real_cases`.
 """
 
 from __future__ import annotations
@@ -19,32 +13,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from lvq.counterfactuals.moves import least_distance
 from lvq.counterfactuals.real_cases import limited, nearest_changes
 from lvq.counterfactuals.task import Task
 from lvq.estimators.find_model import need_model
-from lvq.inspection.certify import is_local
 from lvq.inspection.columns import row_names
 from lvq.inspection.mixed_rows import Mixed, lengths
-from lvq.inspection.steps import Floats, as_matrix, input_map, pseudo_inverse
+from lvq.inspection.steps import Floats
 from lvq.tables.header import listed
 from lvq.typing import Labels, MatrixLike
-
-# how far beyond the boundary, relative to the distances; the next one where rounding undoes the change
-MARGINS = (1e-9, 1e-7, 1e-5, 1e-3)
 
 
 class Counterfactual(NamedTuple):
     """Changed samples, the lengths of the changes, and the classes of the changed samples.
 
-    A sample that needs no change has distance and cost 0. One for which no change was found has infinite distance and
-    cost, NaN or None for values, and its own predicted class as label; `found` tells which.
+    A sample that needs no change has distance 0. One for which no change was found has infinite distance, NaN or None
+    for values, and its own predicted class as label; `found` tells which.
     """
 
     samples: MatrixLike
     distance: Floats  # length of the change, in the units below
     label: Labels
-    cost: Floats  # length of the change in the model's metric
     units: Floats  # length of one unit of each column; NaN for categories, whose change has the length 1
 
     @property
@@ -58,7 +46,7 @@ def counterfactual(
     X: MatrixLike,
     target: ArrayLike | None = None,
     *,
-    samples: MatrixLike | None = None,
+    samples: MatrixLike,
     units: ArrayLike | None = None,
     bounds: Mapping[str | int, tuple[float, float]] | None = None,
     immutable: Sequence[str | int] = (),
@@ -66,26 +54,23 @@ def counterfactual(
 ) -> Counterfactual:
     """A small change of each sample that changes the prediction or makes it accepted.
 
-    With real `samples` it is a change that a person can read: within the range of the samples or given bounds, with
-    whole categories, through any pipeline, of small length in stated units, and never longer than the one to the
-    nearest real sample that is predicted as wanted, if neither has missing values. Missing values stay missing. With a
-    `RejectClassifier` a sample is accepted where its own `accept` says so, by any measure. Without `samples` it is the
-    smallest change in the model's metric, wherever that leads, and exact; the model then needs one metric for all
-    prototypes.
+    It is a change that a person can read: within the range of real samples or given bounds, with whole categories,
+    through any pipeline, of small length in stated units, and never longer than the one to the nearest real sample that
+    is predicted as wanted, if neither has missing values. Missing values stay missing. With a `RejectClassifier` a
+    sample is accepted where its own `accept` says so, by any measure.
 
     Parameters
     ----------
     model : estimator
-        A fitted model of this library that predicts by the nearest prototype, alone or at the end of a Pipeline of
-        linear steps (see `lvq.certified_radius`), or a `RejectClassifier` of one.
+        A fitted model of this library that predicts by the nearest prototype, alone or at the end of a Pipeline, or a
+        `RejectClassifier` of one.
     X : array-like of shape (n_samples, n_features)
         Samples, as the model takes them.
     target : class or array-like of shape (n_samples,), optional
         The class to reach; with a `RejectClassifier`, as an accepted prediction. By default any class except the
         predicted one; with a `RejectClassifier` any accepted prediction; accepted samples then stay as they are.
-    samples : array-like of shape (n_real, n_features), optional
-        Real samples, best the training samples, with the columns of X. All options below need them, and so do local
-        metrics, a `RejectClassifier`, and pipelines with categories or steps that are not linear.
+    samples : array-like of shape (n_real, n_features)
+        Real samples, best the training samples, with the columns of X.
     units : array-like of shape (n_features,), optional
         Length of one unit of each column, for distances; by default the standard deviations of `samples`. A changed
         category has the length 1.
@@ -101,10 +86,8 @@ def counterfactual(
     -------
     counterfactual : Counterfactual
         Named tuple of `samples`, in the columns of X, as a data frame of pandas where X is a data frame; `distance`;
-        `label`; `cost`, the length of the change in the model's metric; and `units`. Without real samples
-        the cost is as small as was found, and the distance is the Euclidean length in the units of X, minimal among
-        changes that the model does not distinguish. With them the distance is sqrt(sum of ((x_l - x'_l)/unit_l)^2 +
-        number of changed categories). Changes that keep the categories are never shorter than
+        `label`; and `units`. The distance is sqrt(sum of ((x_l - x'_l)/unit_l)^2 + number of changed categories), as
+        small as was found. Changes that keep the categories are never shorter than
         ``certified_radius(model, X, units=units)``. A sample that needs no change has distance 0. One for which no
         change was found has distance infinity and NaN or None for values, which are no answer even where the model
         takes missing values; a UserWarning names these rows, and the attribute `found` is False for them.
@@ -114,22 +97,13 @@ def counterfactual(
     >>> from lvq import GLVQ
     >>> model = GLVQ(init=[[0.0, 0.0], [4.0, 0.0]], max_iter=1)
     >>> model = model.fit([[0, 0], [4, 0]], ["left", "right"])
-    >>> changed = counterfactual(model, [[0.5, 9.0]])
+    >>> changed = counterfactual(model, [[0.5, 9.0]], samples=[[0, 0], [4, 0], [4, 9]], units=[1.0, 1.0])
     >>> changed.samples.round(6), changed.distance.round(6), changed.label
     (array([[2., 9.]]), array([1.5]), array(['right'], dtype='<U5'))
     """
     found = need_model(model, "counterfactual", nearest=True)
     X, samples = (getattr(table, "to_pandas", lambda table=table: table)() for table in (X, samples))  # of polars
     task = Task(model, found, X, target)
-    if samples is None:
-        given = {"units": units, "bounds": bounds, "immutable": immutable or None, "max_changes": max_changes}
-        needing = [name for name, value in given.items() if value is not None]
-        needing += ["a RejectClassifier"] * task.rejecting + ["a model with local metrics"] * is_local(found.model)
-        if needing:
-            raise ValueError(
-                f"counterfactual needs real samples, best the training samples, for {', '.join(needing)}; give them."
-            )
-        return _result(task, *_smallest_changes(task), np.ones(len(task.layout.numeric)), X)
     real = task.layout.split(samples)
     limits = limited(task.layout, real, units, bounds or {}, immutable, max_changes)
     return _result(task, *nearest_changes(task, real, limits), limits.units, X)
@@ -138,11 +112,8 @@ def counterfactual(
 def _result(task: Task, changed: Mixed, found: NDArray[np.bool_], units: Floats, X: MatrixLike) -> Counterfactual:
     """The lengths of the changes, and a warning that names the rows without an answer."""
     label, _ = task.predicted(task.layout.join(changed))
-    moved, model = task.inputs(changed).astype(np.float64) - task.Z, task.found.model
-    roots = [as_matrix(model.matrix_of(j)) for j in range(len(model.labels) if is_local(model) else 1)]
-    cost = np.sqrt(np.mean([((moved @ root.T) ** 2).sum(axis=1) for root in roots], axis=0))
     distance = lengths(units, changed, task.X)
-    for values, unknown in ((cost, np.inf), (distance, np.inf), (changed.numbers, np.nan), (changed.categories, None)):
+    for values, unknown in ((distance, np.inf), (changed.numbers, np.nan), (changed.categories, None)):
         values[~found] = unknown
     lacking = row_names(X, len(found))[~found].tolist()
     if lacking:
@@ -158,40 +129,4 @@ def _result(task: Task, changed: Mixed, found: NDArray[np.bool_], units: Floats,
     samples = task.layout.join(changed)
     if hasattr(samples, "iloc"):
         samples.index = X.index
-    return Counterfactual(samples, distance, label, cost, whole)
-
-
-def _smallest_changes(task: Task) -> tuple[Mixed, NDArray[np.bool_]]:
-    """Changed samples, and for which there is an answer; each is verified by the model itself."""
-    fitted = task.found.model
-    before = as_matrix(input_map(task.found, "counterfactual"))[:, task.layout.numeric]
-    root, labels, W = (
-        as_matrix(fitted.matrix_of(0)),
-        fitted.classes[fitted.labels],
-        fitted.prototypes.astype(np.float64),
-    )
-    samples, prototypes = ((rows - W.mean(axis=0)) @ root.T for rows in (task.Z, W))
-    B = root @ before
-    back = pseudo_inverse(B)
-    numbers, found = task.X.numbers.copy(), task.done.copy()
-    for margin in MARGINS:
-        for row in np.flatnonzero(~found):
-            difference = samples[row] - prototypes
-            seen = (B @ (back @ difference.T)).T  # the part that changes of X can change
-            move = _class_move(seen, (difference**2).sum(axis=1), labels, task.wanted(row, labels), margin)
-            if move is None:
-                continue
-            trial = Mixed(numbers[[row]] + back @ move, task.X.categories[[row]])
-            if task.reached(np.array([row]), trial)[0]:
-                numbers[row], found[row] = trial.numbers[0], True
-    return task.X._replace(numbers=numbers), found
-
-
-def _class_move(e: Floats, D: Floats, labels: NDArray, allowed: NDArray[np.bool_], margin: float) -> Floats | None:
-    """The shortest move after which a prototype of an allowed class is nearest; None where there is none."""
-    moves = []
-    for target in np.flatnonzero(allowed):
-        others = labels != labels[target]
-        # D_t - D_j is linear in the move
-        moves.append(least_distance(2 * (e[target] - e[others]), D[others] - D[target] - margin * D.max()))
-    return min((move for move in moves if move is not None), key=np.linalg.norm, default=None)
+    return Counterfactual(samples, distance, label, whole)

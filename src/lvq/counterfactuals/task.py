@@ -19,16 +19,16 @@ class Task:
 
     def __init__(self, model: BaseEstimator, found: FoundModel, X: MatrixLike, target: ArrayLike | None) -> None:
         self.model, self.found = model, found
-        self.Z = model_inputs(found, X, "counterfactual")
+        count = len(model_inputs(found, X, "counterfactual"))
         self.rejecting = rejecting_layer(model, X)[0] is not None
         self.first, accepted = self.predicted(X)
-        self.target = None if target is None else np.broadcast_to(np.asarray(target), len(self.Z))
+        self.target = None if target is None else np.broadcast_to(np.asarray(target), count)
         unknown = np.setdiff1d([] if self.target is None else self.target, found.model.classes).tolist()
         if unknown:
             raise ValueError(
                 f"target must be a class of {found.model.classes.tolist()}, or one for each sample, got {unknown}."
             )
-        self.done = accepted & self.wanted(np.arange(len(self.Z)), self.first)
+        self.done = accepted & self.wanted(np.arange(count), self.first)
         self.layout = Layout(found, X)
         self.X = self.layout.split(X)
 

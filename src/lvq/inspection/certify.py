@@ -85,7 +85,7 @@ def certified_radius(model: BaseEstimator, X: MatrixLike, norm: float = 2, *, un
     if norm not in DUAL:
         raise ValueError(f"norm must be 1, 2 or inf, got {norm!r}.")
     found = need_model(model, "certified_radius", nearest=True)
-    before = input_map(found, "certified_radius", categories=True)
+    before = input_map(found, "certified_radius")
     if units is not None:
         before = before @ as_matrix(checked_units(units, len(names_before(found)), "certified_radius"))
     fitted = found.model

@@ -154,30 +154,29 @@ def positions(columns: Sequence[str | int], names: Names, purpose: str) -> Indic
 # -- linear maps -------------------------------------------------------------------------------------------------------
 
 
-def input_map(found: FoundModel, purpose: str, *, categories: bool = False) -> LinearMap:
+def input_map(found: FoundModel, purpose: str) -> LinearMap:
     """How a change of a pipeline's input changes the input of its model; ValueError where a step is not linear.
 
-    With `categories` the map is that of changes that keep every category and fill no missing value: encoders have the
-    map 0, and imputers the identity.
+    The map is that of changes that keep every category and fill no missing value: encoders have the map 0, and imputers
+    the identity.
     """
     if found.model.unit_length:
         raise ValueError(
             f"{purpose} needs a model whose distances are between samples as they are; metric='cosine' divides each "
             "sample by its length, which is not linear. Use metric='euclidean', on rows that have length one already."
         )
-    return _map_after(found.steps, as_matrix(np.ones(len(names_before(found)))), purpose, categories)
+    return _map_after(found.steps, as_matrix(np.ones(len(names_before(found)))), purpose)
 
 
-def _map_after(steps: Sequence[Step], total: LinearMap, purpose: str, categories: bool) -> LinearMap:
+def _map_after(steps: Sequence[Step], total: LinearMap, purpose: str) -> LinearMap:
     for step in steps:
         if isinstance(step, ColumnTransformer):
-            parts = [_map_after(one.steps, total[one.columns], purpose, categories) for one in blocks(step)]
+            parts = [_map_after(one.steps, total[one.columns], purpose) for one in blocks(step)]
             whole = all(sparse.issparse(part) for part in parts)
             total = sparse.vstack(parts, format="csr") if whole else np.concatenate([dense(part) for part in parts])
             continue
         after = linear_map(step)
-        if after is None and categories:
-            after = _with_fixed_categories(step)
+        after = _with_fixed_categories(step) if after is None else after
         if after is None:
             raise ValueError(_not_linear(step, purpose))
         total = after @ total
@@ -201,11 +200,6 @@ def _with_fixed_categories(step: Step) -> sparse.csr_array | None:
 
 
 def _not_linear(step: Step, purpose: str) -> str:
-    if adapter(step).encodes:
-        return (
-            f"{purpose} needs samples where a pipeline has categories, got {type(step).__name__} and no samples; pass "
-            "the training samples, or other real ones, as samples=."
-        )
     name = type(step).__name__ + "(clip=True)" * getattr(step, "clip", False)
     linear = "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, PCA, TruncatedSVD, feature selectors"
     return (
@@ -216,7 +210,7 @@ def _not_linear(step: Step, purpose: str) -> str:
 
 def as_matrix(linear: LinearMap) -> LinearMap:
     """A map as a matrix; a vector of factors becomes a sparse diagonal one."""
-    return sparse.csr_array(sparse.diags_array(linear)) if linear.ndim == 1 else linear
+    return sparse.csr_array(sparse.diags(linear)) if linear.ndim == 1 else linear
 
 
 def dense(linear: LinearMap) -> Floats:
