@@ -112,7 +112,7 @@ def test_what_cannot_ignore_missing_values_names_the_parameter(gaps, samples):
     model = GMLVQ(missing="ignore", random_state=0).fit(*gaps)
     calls = {
         "certified_radius": lambda X: lvq.certified_radius(model, X),
-        "counterfactual": lambda X: lvq.counterfactual(model, X, samples=X),
+        "counterfactual": lambda X: lvq.counterfactual(model, X, samples=samples[0]),
         "transform": model.transform,
         "measure='boundary'": lambda X: certainty(model, X, "boundary"),
     }
