@@ -2,8 +2,8 @@
 Counterfactuals: what would have changed the prediction
 =======================================================
 
-`lvq.counterfactual` gives the smallest change of a sample, in the model's metric, that gives it another class. It takes
-whole pipelines, and returns samples in the units of their input.
+`lvq.counterfactual` gives a small change of a sample, within the range of real samples, that gives it another class. It
+takes whole pipelines, and returns samples in the units of their input.
 """
 
 import matplotlib.pyplot as plt
@@ -24,12 +24,12 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_sta
 
 # %%
 # First with two measurements alone, so that everything can be seen: ten tumours that are predicted malignant, and for
-# each the least change that would make it benign. The arrows end at the border.
+# each a small change, in standard deviations, that would make it benign. The arrows end at the border.
 
 two = ["worst radius", "worst texture"]
 model = make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, random_state=0)).fit(X_train[two], y_train)
 malignant = X_test.loc[model.predict(X_test[two]) == "malignant", two].iloc[:10]
-found = counterfactual(model, malignant, target="benign")
+found = counterfactual(model, malignant, target="benign", samples=X_train[two])
 figure, ax = plt.subplots(figsize=(8, 5), layout="constrained")
 colours = ListedColormap(class_colours(2))
 DecisionBoundaryDisplay.from_estimator(model, X_test[two], response_method="predict", alpha=0.35, cmap=colours, ax=ax)
@@ -37,7 +37,7 @@ for name, colour, marker in zip(model.classes_, class_colours(2), class_markers(
     ax.scatter(*X_test.loc[y_test == name, two].to_numpy().T, s=14, c=colour, marker=marker, label=name)
 for start, end in zip(malignant.to_numpy(), found.samples.to_numpy()):
     ax.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": "black", "linewidth": 1.6})
-ax.set_title("The smallest change to benign")
+ax.set_title("A small change to benign")
 ax.legend()
 
 # %%
@@ -46,7 +46,7 @@ ax.legend()
 six = ["mean radius", "mean texture", "mean smoothness", "mean concavity", "worst area", "worst symmetry"]
 model = make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, random_state=0)).fit(X_train[six], y_train)
 one = X_test.loc[model.predict(X_test[six]) == "malignant", six].iloc[:1]
-found = counterfactual(model, one, target="benign")
+found = counterfactual(model, one, target="benign", samples=X_train[six])
 before, after = one.to_numpy()[0], found.samples.to_numpy()[0]
 in_deviations = (after - before) / X_train[six].std().to_numpy()
 figure, ax = plt.subplots(figsize=(8, 3.6), layout="constrained")
