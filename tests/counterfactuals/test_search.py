@@ -55,7 +55,7 @@ MEASURED = [
     (LVQClassifier(n_prototypes=2, kernel=None), {}),
     (LOGM(n_prototypes=2), {"thresholds": "global"}),
     (RSLVQ(n_prototypes=2), {}),
-    (GMLVQ(relevance=Matrix(rank=2), n_prototypes=3), {"measure": "boundary", "thresholds": "optimal"}),
+    (GMLVQ(relevance=Matrix(rank=2), n_prototypes=3), {"measure": "radius", "thresholds": "optimal"}),
     (GLVQ(n_prototypes=3, kernel="gaussian"), {"measure": "combined"}),
     (LGMLVQ(), {"measure": "distance"}),
     (GLVQ(), {"measure": "radius"}),

@@ -103,7 +103,7 @@ def test_rejecting(model, run, data):
 
 def test_measures_that_are_not_supported(data):
     X, y = data
-    for measure in (lambda estimator, X: X[:, 0], "radius", "boundary", "margin"):
+    for measure in (lambda estimator, X: X[:, 0], "radius", "margin"):
         model = RejectClassifier(GLVQ(random_state=0), measure=measure).fit(X, y)
         with pytest.raises(ValueError, match=r"to_onnx supports the measures 'relsim', .*, not"):
             to_onnx(model)
@@ -160,7 +160,7 @@ def test_booleans_are_numbers(run, data):
 def test_steps_that_skl2onnx_computes_in_float32(step, data):
     X, y = data
     model = make_pipeline(step, GLVQ(random_state=0)).fit(X, y)
-    with pytest.raises(ValueError, match=f"to_onnx cannot convert these steps: {type(step).__name__}.* in float32"):
+    with pytest.raises(ValueError, match=f"to_onnx cannot convert these steps: {type(step).__name__}"):
         to_onnx(model)
 
 
@@ -176,12 +176,10 @@ def test_infinite_values_that_a_transformer_clips(run, data):
     assert np.isnan(found["certainty"]).tolist() == [True, True, False, False]
 
 
-@pytest.mark.parametrize("options", [{}, {"drop": "first"}, {"min_frequency": 20}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"drop": "first"}], ids=str)
 def test_categories_that_are_standardised(options, run):
     """In the block of a ColumnTransformer, and after it; texts and integers."""
     X, y = table(np.random.default_rng(0))
-    kept = (X["colour"] != "red") | (np.arange(len(X)) % 3 == 0)  # red is infrequent
-    X, y = X[kept], y[kept]
     encoder = OneHotEncoder(sparse_output=False, **options)
     texts = ["colour", "grade", "made"]
     inside = ColumnTransformer(

@@ -11,9 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, SNPC
+from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ, SNPC
 from lvq.inspection.certify import certified_radius
-from lvq.model.relevance import Matrix
 from lvq.rejection import CostClassifier, certainty
 from lvq.rejection.scores import Predictions, cells_of, reason_of
 from lvq.solvers.online import Online
@@ -40,8 +39,6 @@ def test_values():
     near, far = np.array([0, 0.0625, 1, 2.25, 0, 25]), np.array([16, 14.0625, 4, 2.25, 9, 64])
     np.testing.assert_allclose(certainty(model, X, "relsim"), (far - near) / (far + near), atol=1e-12)
     np.testing.assert_allclose(certainty(model, X, "distance"), -np.sqrt(near), atol=1e-12)
-    # to the midplanes x = 2 (of 0 and 4) and x = 2.5 (of 1 and 4), depending on the winner
-    np.testing.assert_allclose(certainty(model, X, "boundary"), [2, 1.75, 0.5, 0, 1.5, 6.5], atol=1e-12)
     np.testing.assert_array_equal(certainty(model, X, "radius"), certified_radius(model, X))
 
 
@@ -52,30 +49,6 @@ def test_relsim_is_the_certainty_of_explain(data, kernel):
     np.testing.assert_allclose(certainty(model, X), model.explain(X).certainty)
     assert certainty(model, X).min() >= 0
     assert certainty(model, X).max() <= 1
-
-
-@pytest.mark.parametrize(
-    "model", [GLVQ(), GRLVQ(), GMLVQ(relevance=Matrix(rank=2))], ids=lambda model: type(model).__name__
-)
-def test_boundary_is_reached_at_that_distance(data, model):
-    """In the model's own space, a step of just that length along the line to the rival reaches the border."""
-    X, y = data
-    model.set_params(**QUICK).fit(X, y)
-    winner = Predictions(model, X).winner
-    step = certainty(model, X, "boundary")
-    weight = np.sqrt(getattr(model, "relevances_", np.ones(4)))
-    root = np.diag(weight) if not hasattr(model, "omega_") else model.omega_
-    P = model.prototypes_ @ root.T
-    reached = np.full(len(X), np.inf)
-    for j in range(len(P)):
-        direction = P[j] - P[winner]
-        length = np.linalg.norm(direction, axis=1)
-        other = length > 0
-        moved = X @ root.T + np.where(other, step / np.where(other, length, 1), 0)[:, None] * direction
-        D = ((moved[:, None] - P[None]) ** 2).sum(axis=2)
-        gap = D[np.arange(len(X)), j] - D[np.arange(len(X)), winner]
-        reached = np.where(other, np.minimum(reached, gap), reached)
-    np.testing.assert_allclose(reached, 0, atol=1e-9)
 
 
 def test_winner_and_rival_belong_to_the_prediction(data):
@@ -128,7 +101,7 @@ def test_pipelines_are_measured_in_the_space_of_the_model(data):
     X, y = data
     pipeline = make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, **QUICK)).fit(X, y)
     inner, Z = pipeline[-1], pipeline[:-1].transform(X)
-    for name in ("relsim", "boundary", "distance", "probability"):
+    for name in ("relsim", "distance", "probability"):
         np.testing.assert_array_equal(certainty(pipeline, X, name), certainty(inner, Z, name))
     assert np.array_equal(cells_of(Predictions(pipeline, X)), inner.model_.distances(Z).argmin(axis=1))
     assert not np.allclose(certainty(pipeline, X, "radius"), certainty(inner, Z, "radius"))
@@ -151,8 +124,6 @@ def test_refused(data):
     logistic, local = LogisticRegression().fit(X, y), LGMLVQ(**QUICK).fit(X, y)
     with pytest.raises(ValueError, match=r"need a model of this library, .* got LogisticRegression; use measure='prob"):
         certainty(logistic, X, "relsim")
-    with pytest.raises(ValueError, match="measure='boundary' needs one metric for all prototypes, got LGMLVQ with sev"):
-        certainty(local, X, "boundary")
     assert np.all(certainty(local, X, "radius") >= 0)
     with pytest.raises(ValueError, match=r"'probability' needs .* predict_proba, which RidgeClassifier does not have"):
         certainty(RidgeClassifier().fit(X, y), X, "probability")
