@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.spatial.distance import cdist
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.frozen import FrozenEstimator
@@ -75,8 +76,12 @@ def test_the_boundary_is_at_the_certified_radius(model):
     X, y = draw(300)
     model.set_params(**QUICK).fit(X, y)
     X = X[:40]
-    safe = RejectClassifier(model, measure="boundary", cv="prefit").fit(*draw(300, 1))
-    np.testing.assert_allclose(counterfactual(model, X).cost, safe.certainty(X), rtol=1e-4, atol=1e-6)
+    Z, P = model.transform(X), model.transform(model.prototypes_)
+    D, apart = cdist(Z, P, "sqeuclidean"), cdist(P, P)
+    winner, rows = D.argmin(axis=1), np.arange(len(X))
+    with np.errstate(invalid="ignore"):
+        border = (D - D[rows, winner][:, None]) / (2 * apart[winner])
+    np.testing.assert_allclose(counterfactual(model, X).cost, np.nanmin(border, axis=1), rtol=1e-4, atol=1e-6)
     if isinstance(model, GLVQ):
         np.testing.assert_allclose(counterfactual(model, X).distance, certified_radius(model, X), rtol=1e-4, atol=1e-6)
 
@@ -105,7 +110,7 @@ MEASURED = [
     (LVQClassifier(n_prototypes=2, kernel=None), {}),
     (LOGM(n_prototypes=2), {"thresholds": "global"}),
     (RSLVQ(n_prototypes=2), {}),
-    (GMLVQ(relevance=Matrix(rank=2), n_prototypes=3), {"measure": "boundary", "thresholds": "optimal"}),
+    (GMLVQ(relevance=Matrix(rank=2), n_prototypes=3), {"measure": "radius", "thresholds": "optimal"}),
     (GLVQ(n_prototypes=3, kernel="gaussian"), {"measure": "combined"}),
     (LGMLVQ(), {"measure": "distance"}),
     (GLVQ(), {"measure": "radius"}),

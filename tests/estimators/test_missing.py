@@ -107,14 +107,11 @@ def test_samples_of_a_warm_start_count_in_the_variances(gaps, solver):
 
 
 def test_what_cannot_ignore_missing_values_names_the_parameter(gaps, samples):
-    from lvq.rejection import certainty
-
     model = GMLVQ(missing="ignore", random_state=0).fit(*gaps)
     calls = {
         "certified_radius": lambda X: lvq.certified_radius(model, X),
-        "counterfactual": lambda X: lvq.counterfactual(model, X),
+        "counterfactual": lambda X: lvq.counterfactual(model, X, samples=samples[0]),
         "transform": model.transform,
-        "measure='boundary'": lambda X: certainty(model, X, "boundary"),
     }
     for name, call in calls.items():
         with pytest.raises(ValueError, match=f"{name} needs samples without missing values.*missing='ignore'"):

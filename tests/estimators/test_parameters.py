@@ -62,7 +62,7 @@ def test_shared_parameters(default, name, value, data):
         *[(GLVQ(slope="steep"), "slope"), (GRLVQ(slope=-1.0), "slope")],
         *[(GLVQ(alpha=-1.0), "alpha"), (LOGM(alpha="none"), "alpha"), (SNPC(decision="soft"), "decision")],
         *[(MCE(xi=0.0), "xi"), (MCE(xi="steep"), "xi"), (LOGM(xi=-1.0), "xi"), (RSLVQ(xi=np.inf), "xi")],
-        *[(RSLVQ(decision=None), "decision"), (LVQClassifier(sample_prototypes="yes"), "sample_prototypes")],
+        (RSLVQ(decision=None), "decision"),
     ],
     ids=str,
 )

@@ -23,7 +23,7 @@ from sklearn.preprocessing import (
 )
 
 from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ
-from lvq.inspection.certify import certified_accuracy, certified_radius
+from lvq.inspection.certify import certified_radius
 from tests.inspection.populations import draw, table
 from tests.placed import placed
 
@@ -211,19 +211,6 @@ def test_the_radius_is_in_the_units_of_the_pipeline(step, model):
                 assert not np.any(flips)
             elif not pipeline[-1].model_.group.any():  # one metric
                 assert np.any(flips, axis=0).all()
-
-
-def test_certified_accuracy():
-    model = placed(np.array([[0.0], [4.0]]), np.array(["a", "b"]))
-    X, y = [[0.0], [1.0], [2.5], [4.0]], ["a", "a", "a", "b"]
-    curve = certified_accuracy(model, X, y, [0, 0.5, 1.5, 1.999, 2.001])
-    np.testing.assert_allclose(curve, [0.75, 0.75, 0.5, 0.5, 0])
-    assert curve[0] == model.score(X, y)
-    np.testing.assert_array_equal(certified_accuracy(model, X, np.array(y)[:, None], [0, 1.5]), curve[[0, 2]])
-    with pytest.raises(ValueError, match="radii must be 0 or more"):
-        certified_accuracy(model, X, y, [-1])
-    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[4, 1\]"):
-        certified_accuracy(model, X, y[:1], [0])
 
 
 def test_float32_and_metrics_of_very_different_scale():

@@ -103,20 +103,6 @@ def test_missing_values_are_a_column_of_their_own(data):
     assert variable_importances(model, X).explained[3] > 0.5
 
 
-def test_groups(data):
-    X, y = data
-    model = make_pipeline(StandardScaler(), GMLVQ(random_state=0)).fit(pd.DataFrame(X, columns=list("abcd")), y)
-    X = pd.DataFrame(X, columns=list("abcd"))
-    alone, grouped = variable_importances(model, X), variable_importances(model, X, groups={"both": ["d", "b"]})
-    assert grouped.names.tolist() == ["a", "both", "c"]
-    assert grouped.explained[1] > 0.9 * alone.explained[1]
-    assert grouped.explained[1] <= 1
-    with pytest.raises(ValueError, match=r"group 'g' must name columns of X, .* got \['x'\]"):
-        variable_importances(model, X, groups={"g": ["x"]})
-    with pytest.raises(ValueError, match="must each have columns, which are in no other group"):
-        variable_importances(model, X, groups={"g": ["a"], "h": [0]})
-
-
 def test_sparse_samples(data):
     X, y = data
     X = np.maximum(X, 0)

@@ -129,7 +129,7 @@ def own_measure(estimator, X):
     return -np.abs(np.asarray(X)[:, 0] - 5)
 
 
-@pytest.mark.parametrize("measure", ["auto", "boundary", "radius", "margin", "combined", own_measure])
+@pytest.mark.parametrize("measure", ["auto", "radius", "margin", "combined", own_measure])
 def test_area_of_rejection(data, measure):
     X, y = data
     pipeline = make_pipeline(StandardScaler(), GLVQ(random_state=0))

@@ -8,7 +8,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GMLVQ, GRLVQ, exemplars
+from lvq import GLVQ, GMLVQ, GRLVQ
 from lvq.plots import PrototypeDisplay
 from lvq.plots.style import number
 from lvq.preprocessing import StandardNormalVariate
@@ -85,17 +85,6 @@ def test_wrong_parameters(data, fitted):
         ValueError, match=r"kind='image' of PrototypeDisplay needs .* pixels of a square image, got \['feature 0'"
     ):
         PrototypeDisplay.from_estimator(three, kind="image")
-
-
-def test_exemplars_are_named_beside_each_prototype(fitted, data, digits):
-    model, found = fitted["pipeline"], exemplars(fitted["pipeline"], data[0], k=2)
-    expected = [f"{first}, {second}" for first, second in found.rows]
-    display = PrototypeDisplay.from_estimator(model, exemplars=found)
-    shown = [label.get_text() for label in display.ax_.get_xticklabels()]
-    assert [text.partition(": ")[2] for text in shown] == expected
-    found = exemplars(digits, load_digits().data, k=1)
-    display = PrototypeDisplay.from_estimator(digits, exemplars=found)
-    assert [text.get_text().partition(": ")[2] for text in display.texts_] == [str(row) for row in found.rows[:, 0]]
 
 
 @pytest.mark.parametrize("kind", ["auto", "table", "line"])

@@ -122,7 +122,7 @@ def test_linear_steps_go_on(pipeline):
     radius = certified_radius(model, X)
     step *= (radius * (1 - 1e-9) / np.linalg.norm(step, axis=1))[:, None]
     np.testing.assert_array_equal(model.predict(X + step), model.predict(X))
-    changed = counterfactual(model, X[:5])
+    changed = counterfactual(model, X[:5], samples=X)
     np.testing.assert_array_equal(model.predict(changed.samples), changed.label)
     back = prototypes_in_units(model)
     np.testing.assert_allclose(model[:1].transform(back), model[-1].prototypes_, atol=1e-9)

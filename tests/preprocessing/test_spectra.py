@@ -81,7 +81,7 @@ def test_radii_through_a_filter():
         change = rng.normal(size=X.shape)
         change *= 0.999 * (radius / np.linalg.norm(change, axis=1))[:, None]
         assert np.array_equal(model.predict(X + change), before)
-    found = lvq.counterfactual(model, X[:10])
+    found = lvq.counterfactual(model, X[:10], samples=X, units=np.ones(X.shape[1]))
     assert np.all(found.distance >= radius[:10] * (1 - 1e-9))
     with pytest.raises(ValueError, match=r"supports linear steps only .* got StandardNormalVariate"):
         certified_radius(

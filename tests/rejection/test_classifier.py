@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from lvq import GLVQ, LGMLVQ, LVQClassifier
+from lvq import GLVQ, LVQClassifier
 from lvq.rejection import (
     RejectClassifier,
 )
@@ -193,7 +193,6 @@ def test_sample_weight_reaches_the_estimator(data):
         ({"confidence": 95}, "The 'confidence' parameter of RejectClassifier must be"),
         ({"cv": 0.001}, "found no sample to calibrate on among n_samples = 600"),
         ({"estimator": 3}, "The 'estimator' parameter of RejectClassifier must be .* Got 3"),
-        ({"measure": "boundary", "estimator": LGMLVQ(**QUICK)}, "measure='boundary' needs one metric"),
     ],
 )
 def test_refused(data, parameters, message):

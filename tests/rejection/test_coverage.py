@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from lvq import GLVQ, GMLVQ
 from lvq.rejection import RejectClassifier, local_thresholds
+from lvq.rejection.calibration import Scored, fit_thresholds
 from lvq.rejection.coverage import coverage_point
 from tests.rejection.populations import QUICK, draw
 
@@ -170,3 +171,14 @@ def test_the_level_is_an_order_statistic(n_samples, rank):
     accepted = point.accept(certainty, cell)
     assert np.sort(certainty[accepted]).tolist() == list(range(rank, n_samples + 1))
     assert point.coverage == pytest.approx((n_samples - rank + 1) / n_samples)
+
+
+@pytest.mark.parametrize("thresholds", ["optimal", "greedy"])
+def test_the_coverage_of_many_small_cells(thresholds):
+    """Of uniform certainties a threshold rejects as many new samples as its value says."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(20):
+        scored = Scored(rng.random(300), rng.random(300) < 0.8, np.repeat(np.arange(60), 5), np.zeros(300))
+        point = fit_thresholds(thresholds, ("min_coverage", 0.5), [], scored, scored)[1]
+        found.append(1 - point.thresholds.clip(0, 1).mean())
+    assert np.mean(found) == pytest.approx(0.5, abs=0.02)

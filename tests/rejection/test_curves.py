@@ -1,20 +1,11 @@
 """Accuracy-reject curves: every attainable threshold, exact areas, the 80 % rule."""
 
-import pickle
-
 import numpy as np
 import pytest
-from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from experiments.averages import accuracy_at
-from lvq import GLVQ
-from lvq.rejection import RejectClassifier, accuracy_reject_curve, area_under_curve, chow_scorer, local_thresholds
+from lvq.rejection import accuracy_reject_curve, area_under_curve, local_thresholds
 from lvq.rejection.curves import path_curve
-from tests.rejection.populations import QUICK, draw
 
 
 @pytest.mark.parametrize("levels", [5, 10_000])
@@ -52,27 +43,3 @@ def test_area_is_the_integral():
     values = accuracy_at(curve, grid)
     values[np.isnan(values)] = curve.accuracy[-1]
     assert area_under_curve(curve) == pytest.approx(values.mean(), abs=1e-8)
-
-
-# -- a scorer ----------------------------------------------------------------------------------------------------------
-
-
-def test_chow_through_pipelines_and_searches():
-    X, y = draw(300)
-    inside = make_pipeline(StandardScaler(), RejectClassifier(GLVQ(**QUICK), min_coverage=0.7)).fit(X, y)
-    Z = inside[:-1].transform(X)
-    accepted, correct = inside[-1].accept(Z), inside.predict(X) == y
-    expected = np.count_nonzero(accepted & ~correct) + 0.25 * np.count_nonzero(~accepted)
-    scorer = pickle.loads(pickle.dumps(chow_scorer(cost=0.25)))
-    for model in (inside, make_pipeline(FrozenEstimator(inside))):
-        assert scorer(model, X, y) == pytest.approx(-expected / len(y))
-    grid = {"rejectclassifier__cost_ratio": [0.01, 0.99], "rejectclassifier__min_coverage": [None]}
-    cheap, dear = (GridSearchCV(inside, grid, scoring=chow_scorer(cost), cv=3).fit(X, y) for cost in (0.01, 0.99))
-    assert cheap.best_params_["rejectclassifier__cost_ratio"] == 0.01
-    assert dear.best_params_["rejectclassifier__cost_ratio"] == 0.99
-    with pytest.raises(ValueError, match="cost must be between 0 and 1, got 3"):
-        chow_scorer(3)
-    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[300, 1"):
-        scorer(inside, X, y[:1])
-    with pytest.raises(ValueError, match=r"needs a RejectClassifier, or a Pipeline that ends in one, got LogisticRegr"):
-        scorer(LogisticRegression().fit(X, y), X, y)

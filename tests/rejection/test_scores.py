@@ -34,8 +34,6 @@ def test_values():
     near, far = np.array([0, 0.0625, 1, 2.25, 0, 25]), np.array([16, 14.0625, 4, 2.25, 9, 64])
     np.testing.assert_allclose(certainty(model, X, "relsim"), (far - near) / (far + near), atol=1e-12)
     np.testing.assert_allclose(certainty(model, X, "distance"), -np.sqrt(near), atol=1e-12)
-    # to the midplanes x = 2 (of 0 and 4) and x = 2.5 (of 1 and 4), depending on the winner
-    np.testing.assert_allclose(certainty(model, X, "boundary"), [2, 1.75, 0.5, 0, 1.5, 6.5], atol=1e-12)
     np.testing.assert_array_equal(certainty(model, X, "radius"), certified_radius(model, X))
 
 
@@ -90,7 +88,7 @@ def test_pipelines_are_measured_in_the_space_of_the_model(data):
     X, y = data
     pipeline = make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, **QUICK)).fit(X, y)
     inner, Z = pipeline[-1], pipeline[:-1].transform(X)
-    for name in ("relsim", "boundary", "distance", "probability"):
+    for name in ("relsim", "distance", "probability"):
         np.testing.assert_array_equal(certainty(pipeline, X, name), certainty(inner, Z, name))
     assert np.array_equal(cells_of(Predictions(pipeline, X)), inner.model_.distances(Z).argmin(axis=1))
     assert not np.allclose(certainty(pipeline, X, "radius"), certainty(inner, Z, "radius"))
@@ -109,8 +107,6 @@ def test_refused(data):
     logistic, local = LogisticRegression().fit(X, y), LGMLVQ(**QUICK).fit(X, y)
     with pytest.raises(ValueError, match=r"need a model of this library, .* got LogisticRegression; use measure='prob"):
         certainty(logistic, X, "relsim")
-    with pytest.raises(ValueError, match="measure='boundary' needs one metric for all prototypes, got LGMLVQ with sev"):
-        certainty(local, X, "boundary")
     assert np.all(certainty(local, X, "radius") >= 0)
     with pytest.raises(ValueError, match=r"'probability' needs .* predict_proba, which RidgeClassifier does not have"):
         certainty(RidgeClassifier().fit(X, y), X, "probability")

@@ -140,6 +140,18 @@ def test_refused():
         local_thresholds([0.1], [True], [0], method="best")
 
 
+def test_small_cells_share_a_threshold():
+    rng = np.random.default_rng(0)
+    cell = np.repeat(np.arange(6), [40, 40, 5, 5, 3, 9])
+    certainty, correct = rng.random(102), rng.random(102) < 0.6
+    path = local_thresholds(certainty, correct, cell, min_cell_size=10)
+    assert path.columns.tolist() == [1, 2, 0, 0, 0, 0]
+    joined = local_thresholds(certainty, correct, np.where(cell > 1, -1, cell))
+    np.testing.assert_array_equal(path.thresholds, joined.thresholds)
+    np.testing.assert_array_equal(path.rejected_errors, joined.rejected_errors)
+    assert len(set(path.point(-1).thresholds[2:])) == 1
+
+
 def test_cost_ratio_is_chow(random_samples):
     """The point of a cost ratio has the lowest cost of all choices of thresholds."""
     for seed in range(20):

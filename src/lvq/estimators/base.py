@@ -102,7 +102,6 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
             training, result = steps.run(parts, training, samples, report)
             if isinstance(parts.solver, LBFGS):
                 _warn_if_not_converged(self, result, samples)
-            training = self._finished(parts, training, samples, classes)
             self._set_fitted(training, parts, classes, samples, result.n_iter, np.array(result.history), temperature)
         return self
 
@@ -228,10 +227,6 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         else:
             counts = np.full(len(classes), chosen_number(self, parts, samples, classes))
         return clone(self).set_params(n_prototypes=dict(zip(classes.tolist(), counts.tolist()))), parts, 1.0
-
-    def _finished(self, parts: Parts, training: Training, samples: ArraySamples, classes: np.ndarray) -> Training:
-        """What follows the solver's run: nothing, except where prototypes must be samples."""
-        return training
 
     def _begin(
         self,

@@ -13,9 +13,7 @@ from lvq.estimators.base import BaseLVQ, unchanged_on_error
 from lvq.estimators.cost_based import CostBasedLVQ
 from lvq.estimators.cross_fit import Candidate, Choice, Folds, choice_rows, cross_fit, make_folds
 from lvq.estimators.parameters import at_least_one, estimator, one_of
-from lvq.estimators.sample_prototypes import on_samples
 from lvq.estimators.specification import MAX_SPARSE, Parts, Solver
-from lvq.estimators.training import Training
 from lvq.model.costs import Cost, CrossEntropyCost, MarginCost
 from lvq.model.relevance import FULL_RANK_FEATURES, RELEVANCES, Matrix, Relevance, Scale, Structured, Weights
 from lvq.model.rows import as_numpy, is_sparse
@@ -163,7 +161,6 @@ class LVQClassifier(CostBasedLVQ):
     cost_matrix: ArrayLike | None = None
     decision: Literal["nearest", "posterior"] = "nearest"
     calibration: Literal["temperature"] | None = "temperature"
-    sample_prototypes: bool = False
 
     def _cost(self) -> Cost:
         cost = self._part("cost", self.cost)
@@ -303,9 +300,6 @@ class LVQClassifier(CostBasedLVQ):
         return forms[:1] + tuple(
             form for form in forms[1:] if form.work(*size) <= most and form.can_learn(*size, n_samples / n_classes)
         )
-
-    def _finished(self, parts: Parts, training: Training, samples: ArraySamples, classes: np.ndarray) -> Training:
-        return on_samples(parts, training, samples, classes) if self.sample_prototypes else training
 
     partial_fit = _OfStreams()
 

@@ -105,10 +105,6 @@ class Described:
         features, divided by the fraction of the metric that they are, the sum of Lambda_ll times the variance of
         feature l in the training samples. A row without any value is left out in `fit`; later it is equally far
         from all prototypes, and its certainty 0. Not on a device or in dask collections.
-    sample_prototypes : bool
-        Whether every prototype is a training sample: each moves to the nearest sample of its class, the metric
-        is trained again, and both are repeated while the objective falls. The model then contains single
-        samples.
     max_iter : int
         Epochs; iterations of lbfgs, which count its first epochs on large data. With 0 the model is its start.
     class_weight : dict or "balanced", optional
@@ -145,7 +141,6 @@ CONSTRAINTS: dict[str, list[object]] = {
     "candidates": [tuple, list, None],
     "n_jobs": [Integral, None],
     "missing": [one_of("raise", "ignore")],
-    "sample_prototypes": ["boolean"],
     "max_iter": [Interval(Integral, 0, None, closed="left")],
     "class_weight": [one_of("balanced"), dict, None],
     "random_state": ["random_state"],

@@ -61,8 +61,6 @@ class Parts:
         Whether missing values are allowed, and ignored.
     max_runs : int
         Most runs of L-BFGS.
-    fixed_prototypes : bool
-        Whether the metric alone is trained.
     unit_length : bool
         Whether samples and prototypes have length one.
     """
@@ -77,7 +75,6 @@ class Parts:
     start: tuple[tuple[str, object], ...] = ()
     ignores_missing: bool = False
     max_runs: int = lbfgs.MAX_RUNS
-    fixed_prototypes: bool = False
     unit_length: bool = False
 
     @property
@@ -314,11 +311,6 @@ def check_for_samples(estimator: BaseEstimator, parts: Parts, samples: ArraySamp
         raise ValueError(
             f"The 'cost_matrix' parameter of {name} must hold non-negative costs, one row and column for each of the "
             f"{n_classes} classes; got shape {costs.shape} and a smallest cost of {costs.min():g}."
-        )
-    inside = samples.in_memory and parts.device is None and not parts.ignores_missing
-    if getattr(estimator, "sample_prototypes", False) and not inside:
-        raise ValueError(
-            f"sample_prototypes=True of {name} needs arrays in memory, a solver without a device and missing='raise'."
         )
 
 

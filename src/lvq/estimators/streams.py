@@ -198,9 +198,8 @@ def _check_stream(estimator: BaseEstimator, X: ArrayLike) -> None:
         raise TypeError(
             f"{name}.partial_fit needs samples in memory, got a dask collection. Give the partitions one after another."
         )
-    for parameter, value in (("n_prototypes", "auto"), ("sample_prototypes", True), ("class_weight", "balanced")):
-        given = getattr(estimator, parameter, None)
-        if type(given) is type(value) and given == value:
+    for parameter, value in (("n_prototypes", "auto"), ("class_weight", "balanced")):
+        if getattr(estimator, parameter) == value:
             raise ValueError(
                 f"{parameter}={value!r} of {name} needs all samples at once, which partial_fit does not have. Use fit, "
                 "or set it to another value."

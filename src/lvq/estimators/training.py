@@ -146,10 +146,9 @@ def run_online(
 ) -> tuple[Training, Result]:
     """Train sample by sample."""
     params = training.params if parts.learns_width else training.params._replace(width=None)
-    settings = replace(parts.online, learning_rate=0.0) if parts.fixed_prototypes else parts.online
     objective = replace(training.objective(samples), metric=training.state.relevance.metric(training.labels))
     result, state = online.train(
-        objective, params, samples, 1 if stream else parts.max_iter, settings, training.state, report, stream=stream
+        objective, params, samples, 1 if stream else parts.max_iter, parts.online, training.state, report, stream=stream
     )
     return training.with_result(result, state), result
 
@@ -163,8 +162,8 @@ def _run_batch(parts: Parts, training: Training, samples: ArraySamples, report: 
     objective, params = training.objective(samples).beside(given, arranged, centre)
     params = params if parts.learns_width else params._replace(width=None)
     origin = like(centre, params.prototypes) if parts.unit_length else None
-    fixed = {"fixed_prototypes": parts.fixed_prototypes, "fixed_relevance": _only_prototypes(training)}
-    problem = Problem(objective, state.relevance, unit, state.units.scale, centre=origin, **fixed)
+    fixed = _only_prototypes(training)
+    problem = Problem(objective, state.relevance, unit, state.units.scale, fixed, origin)
     if isinstance(solver, LBFGS):
         result = lbfgs.train(problem, params, arranged, parts.max_iter, solver.tol, report, parts.max_runs)
     else:

@@ -4,8 +4,7 @@
 pipeline by it: columns of features, and rows of features back in these columns.
 """
 
-from lvq.inspection.certify import certified_accuracy
 from lvq.inspection.exemplars import Exemplars, NearestCases, nearest_cases
 from lvq.inspection.importance import VariableImportances
 
-__all__ = ["Exemplars", "NearestCases", "VariableImportances", "certified_accuracy", "nearest_cases"]
+__all__ = ["Exemplars", "NearestCases", "VariableImportances", "nearest_cases"]

@@ -32,13 +32,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lvq.estimators.find_model import need_model
 from lvq.inspection.columns import model_inputs
 from lvq.inspection.steps import Floats, Indices, LinearMap, as_matrix, input_map, names_before
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.rows import as_numpy
 from lvq.typing import MatrixLike
 
 # the dual norm, by scipy's name of the distance
@@ -141,48 +139,6 @@ def _shared_radius(model: PrototypeModel, D: Floats, tolerance: Floats, before: 
             best = np.maximum(best, ratio(value, np.broadcast_to(slope[own, rivals], value.shape)))
         radius[rows] = best.min(axis=1, initial=np.inf)
     return radius
-
-
-def certified_accuracy(model: BaseEstimator, X: ArrayLike, y: ArrayLike, radii: ArrayLike, norm: float = 2) -> Floats:
-    """Fraction of samples that are predicted correctly after any change that is smaller than a radius.
-
-    Parameters
-    ----------
-    model : estimator
-        As in `certified_radius`.
-    X : array-like of shape (n_samples, n_features)
-        Samples.
-    y : array-like of shape (n_samples,)
-        Their true classes.
-    radii : array-like of shape (n_radii,)
-        Sizes of change, in the units of X; 0 gives the accuracy.
-    norm : {1, 2, inf}, default=2
-        Norm of a change.
-
-    Returns
-    -------
-    accuracy : ndarray of shape (n_radii,)
-        Decreasing with the radius; a lower bound where `certified_radius` is one.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from lvq import GLVQ
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = GLVQ(random_state=0).fit(X, y)
-    >>> curve = certified_accuracy(model, X, y, [0.0, 0.1, 10.0])
-    >>> bool(curve[0] == model.score(X, y)), float(curve[2])
-    (True, 0.0)
-    """
-    radius = certified_radius(model, X, norm)
-    y = column_or_1d(y)
-    check_consistent_length(radius, y)
-    correct = np.asarray(as_numpy(model.predict(X))) == y
-    sizes = np.asarray(radii, dtype=np.float64)
-    if not np.all(sizes >= 0):
-        raise ValueError(f"radii must be 0 or more, got {radii!r}.")
-    largest = np.sort(radius[correct])
-    return (len(largest) - np.searchsorted(largest, sizes, side="left")) / len(correct)
 
 
 # -- several metrics ---------------------------------------------------------------------------------------------------

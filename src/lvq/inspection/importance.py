@@ -1,4 +1,4 @@
-"""Importance of the variables of a pipeline's input: one number for each column of X, or for a group of columns.
+"""Importance of the variables of a pipeline's input: one number for each column of X.
 
 The importance of `lvq.model.importance` needs the model's outputs and the values of a feature, no more. So it is
 defined for a column of X, whatever the steps between X and the model do: numbers by a curve, categories by their means,
@@ -19,7 +19,6 @@ called important in at most 6 % of the data sets.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 
@@ -38,12 +37,11 @@ from lvq.estimators.classifier import as_chosen
 from lvq.estimators.find_model import FoundModel, need_model
 from lvq.inspection.columns import is_missing, model_inputs, used_columns
 from lvq.inspection.mixed_rows import Layout, cells_of, numbers_of
-from lvq.inspection.steps import Floats, Indices, Names, positions
+from lvq.inspection.steps import Floats, Indices, Names
 from lvq.model.importance import DEGREE, Curve, Outputs, explained, of_sum_one, output_weighting
 from lvq.model.samples import ArraySamples
 from lvq.typing import Argument, Labels, MatrixLike
 
-Groups = Mapping[str, Sequence[str | int]]
 # of a refit at most: importances settle long before the cost does. With 30 instead of 100 the intervals of german and
 # WDBC differ by 0.01 at most
 REFIT_ITERATIONS = 30
@@ -119,7 +117,6 @@ def variable_importances(
     X: MatrixLike,
     y: ArrayLike | None = None,
     *,
-    groups: Groups | None = None,
     n_resamples: int = 0,
     confidence: float = 0.9,
     sample_groups: ArrayLike | None = None,
@@ -150,8 +147,6 @@ def variable_importances(
         Samples, as the estimator takes them; best the training samples.
     y : array-like of shape (n_samples,), optional
         Their classes, for `n_resamples`.
-    groups : mapping of str to sequence of str or int, optional
-        Columns that are one variable, by the name of the variable: their names or indices. All others stay alone.
     n_resamples : int, default=0
         Number of refits for intervals; 40 is a good number.
     confidence : float, default=0.9
@@ -178,15 +173,15 @@ def variable_importances(
     >>> from lvq import GMLVQ, variable_importances
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = make_pipeline(StandardScaler(), GMLVQ(random_state=0)).fit(X, y)
-    >>> found = variable_importances(model, X, groups={"sepal": [0, 1], "petal": [2, 3]})
-    >>> found.names.tolist(), bool(found.importances[1] > 0.5)
-    (['sepal', 'petal'], True)
+    >>> found = variable_importances(model, X)
+    >>> str(found.names[found.order[0]])[:5], bool(found.importances[2:].sum() > 0.5)
+    ('petal', True)
     >>> found = variable_importances(model, X, y, n_resamples=10)
     >>> found.names[found.important].tolist()
     ['petal length (cm)', 'petal width (cm)']
     """
     found = need_model(estimator, "variable_importances")
-    names, importances, fractions = _importances(found, X, groups)
+    names, importances, fractions = _importances(found, X)
     resampled = np.zeros((0, len(names)))
     check_scalar(
         confidence, "confidence of variable_importances", Real, min_val=0, max_val=1, include_boundaries="neither"
@@ -199,13 +194,13 @@ def variable_importances(
         X, labels = indexable(X, column_or_1d(y))
         with warnings.catch_warnings():  # of half the samples; the fit to all of them has warned
             warnings.simplefilter("ignore", ConvergenceWarning)
-            work = (delayed(_refit)(found, X, labels, half, groups) for half, _ in halves)
+            work = (delayed(_refit)(found, X, labels, half) for half, _ in halves)
             resampled = np.array(Parallel(n_jobs=n_jobs, prefer="threads")(work))
     return VariableImportances(names, importances, fractions, confidence, resampled)
 
 
-def _importances(found: FoundModel, X: MatrixLike, groups: Groups | None) -> tuple[Names, Floats, Floats]:
-    """Names of the variables, importances, and fractions explained."""
+def _importances(found: FoundModel, X: MatrixLike) -> tuple[Names, Floats, Floats]:
+    """Names of the columns, importances, and fractions explained."""
     inputs = model_inputs(found, X)
     n = inputs.shape[0]
     samples = ArraySamples(inputs, np.zeros(n, dtype=np.intp), np.ones(n))
@@ -216,28 +211,12 @@ def _importances(found: FoundModel, X: MatrixLike, groups: Groups | None) -> tup
     used = used_columns(found.steps, found.model.n_features, len(layout.names))
     centred = outputs - outputs.mean(axis=0)
     weighting = output_weighting(centred.T @ centred / n, kept.pair_weights(pair, np.full(n, 1 / n)), len(kept.classes))
-    variables, values = _variables(groups, layout.names), np.zeros(0)
-    for columns in variables.values():
-        cells = {column: cells_of(X, column) for column in columns if used[column]}
-        design = [
-            _categories(each) if k in layout.categorical and each.dtype.kind != "M" else _powers(each)
-            for k, each in cells.items()
-        ]
-        values = np.append(values, _explained(np.hstack(design), centred, weighting) if design else 0.0)
-    return np.array(list(variables), dtype=np.str_), of_sum_one(values), values
-
-
-def _variables(groups: Groups | None, names: Names) -> dict[str, list[int]]:
-    """Columns of each variable by its name, in the order of their first columns."""
-    grouped = {name: positions(asked, names, f"group {name!r}").tolist() for name, asked in (groups or {}).items()}
-    taken = [column for columns in grouped.values() for column in columns]
-    if len(set(taken)) < len(taken) or not all(grouped.values()):
-        raise ValueError(
-            "groups of variable_importances must each have columns, which are in no other group; got "
-            f"{ {name: list(asked) for name, asked in (groups or {}).items()} }."
-        )
-    single = {str(name): [column] for column, name in enumerate(names) if column not in taken}
-    return dict(sorted((single | grouped).items(), key=lambda variable: min(variable[1])))
+    values = np.zeros(len(layout.names))
+    for column in np.flatnonzero(used).tolist():
+        cells = cells_of(X, column)
+        is_category = column in layout.categorical and cells.dtype.kind != "M"
+        values[column] = _explained(_categories(cells) if is_category else _powers(cells), centred, weighting)
+    return layout.names, of_sum_one(values), values
 
 
 def _powers(cells: NDArray[np.generic]) -> Floats:
@@ -297,12 +276,11 @@ def random_halves(
     return found[:count]
 
 
-def _refit(found: FoundModel, X: MatrixLike, y: Labels, half: Indices, groups: Groups | None) -> Floats:
+def _refit(found: FoundModel, X: MatrixLike, y: Labels, half: Indices) -> Floats:
     """Importances of the model refitted to one half."""
-    quick: dict[str, Argument] = {"calibration": None, "sample_prototypes": False}  # importances do not depend on them
-    quick["max_iter"] = min(REFIT_ITERATIONS, getattr(found.estimator, "max_iter", REFIT_ITERATIONS))
-    pipeline = refitted(found, X, y, half, **quick)
-    return _importances(need_model(pipeline, "variable_importances"), _safe_indexing(X, half), groups)[1]
+    max_iter = min(REFIT_ITERATIONS, getattr(found.estimator, "max_iter", REFIT_ITERATIONS))
+    pipeline = refitted(found, X, y, half, calibration=None, max_iter=max_iter)  # importances are not of calibration
+    return _importances(need_model(pipeline, "variable_importances"), _safe_indexing(X, half))[1]
 
 
 def refitted(found: FoundModel, X: MatrixLike, y: Labels, rows: Indices, **params: Argument) -> Pipeline:

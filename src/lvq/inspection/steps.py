@@ -216,7 +216,7 @@ def _not_linear(step: Step, purpose: str) -> str:
 
 def as_matrix(linear: LinearMap) -> LinearMap:
     """A map as a matrix; a vector of factors becomes a sparse diagonal one."""
-    return sparse.csr_array(sparse.diags_array(linear)) if linear.ndim == 1 else linear
+    return sparse.csr_array(sparse.diags(linear)) if linear.ndim == 1 else linear
 
 
 def dense(linear: LinearMap) -> Floats:

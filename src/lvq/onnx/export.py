@@ -18,7 +18,7 @@ from lvq.onnx.inputs import OUTPUTS, Inputs, inputs_of, name_inputs
 from lvq.onnx.precision import rounding_nodes
 from lvq.onnx.predictions import Predictions, class_values
 from lvq.onnx.rejection import accepted, certainty
-from lvq.onnx.transformers import by_position, own_conversions, register_transformers
+from lvq.onnx.transformers import OWN_CONVERSIONS, by_position, register_transformers
 from lvq.rejection import scores
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.costs import CostClassifier
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 OPSET, ML_OPSET, IR_VERSION = 18, 3, 10
 
 
-def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64") -> ModelProto:
+def to_onnx(estimator: BaseEstimator) -> ModelProto:
     """Convert a fitted model to an ONNX graph, for onnxruntime and other runtimes.
 
     Its input is ``X`` with one row per sample; or one input per column, with the names of the columns, where a
@@ -41,17 +41,14 @@ def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64") -> ModelProto:
     - ``certainty``: as `lvq.rejection.certainty`, by the measure of the RejectClassifier, else by "auto";
     - ``accepted``: as `RejectClassifier.accept`; true for a model that does not reject.
 
-    A row for which `predict` raises an error (NaN, infinite or too large values) is not accepted, and its certainty is
-    NaN.
+    The graph computes in float64, so its labels are those of the model. A row for which `predict` raises an error (NaN,
+    infinite or too large values) is not accepted, and its certainty is NaN.
 
     Parameters
     ----------
     estimator : fitted model, Pipeline or RejectClassifier
         A model of this library; a Pipeline or a search with one, whose other steps skl2onnx can convert; a
         CostClassifier or a RejectClassifier around either, or the latter around the former.
-    dtype : {"float64", "float32"}, default="float64"
-        Type in which the graph computes. Labels of the float64 graph are those of the model; in float32 samples at a
-        decision boundary can get the other label.
 
     Returns
     -------
@@ -68,16 +65,14 @@ def to_onnx(estimator: BaseEstimator, *, dtype: str = "float64") -> ModelProto:
     >>> [value.name for value in graph.input], [value.name for value in graph.output]
     (['X'], ['label', 'probabilities', 'certainty', 'accepted'])
     """
-    if dtype not in ("float64", "float32"):
-        raise ValueError(f"dtype of to_onnx must be 'float64' or 'float32', got {dtype!r}.")
     skl2onnx = _require_skl2onnx()
     found = need_model(estimator, "to_onnx")
     _refuse(estimator, found)
     given = inputs_of(found)
-    result = _steps_before(skl2onnx, found, given, dtype)
-    _add_model(result, estimator, found, dtype)
+    result = _steps_before(skl2onnx, found, given)
+    _add_model(result, estimator, found)
     name_inputs(result.graph, given.names)
-    return _finished(result, estimator, found, dtype)
+    return _finished(result, estimator, found)
 
 
 def _require_skl2onnx() -> ModuleType:
@@ -106,22 +101,21 @@ def _refuse(estimator: BaseEstimator, found: FoundModel) -> None:
         )
 
 
-def _steps_before(skl2onnx: ModuleType, found: FoundModel, given: Inputs, dtype: str) -> ModelProto:
+def _steps_before(skl2onnx: ModuleType, found: FoundModel, given: Inputs) -> ModelProto:
     """A graph of the transformers before the model, whose one output are the samples as they reach it."""
-    from onnx import helper
+    from onnx import TensorProto, helper
 
     if not found.steps:
-        element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-        samples = helper.make_tensor_value_info("input0", element, [None, *given.widths])
+        samples = helper.make_tensor_value_info("input0", TensorProto.DOUBLE, [None, *given.widths])
         return helper.make_model(helper.make_graph([], "lvq", [samples], [samples]))
     register_transformers(skl2onnx)
     try:
         result = skl2onnx.convert_sklearn(
             Pipeline([(f"step{index}", by_position(step)) for index, step in enumerate(found.steps)]),
             name="lvq",
-            initial_types=_types(given, dtype),
+            initial_types=_types(given),
             target_opset={"": OPSET, "ai.onnx.ml": ML_OPSET},
-            **own_conversions(dtype),
+            **OWN_CONVERSIONS,
         )
     except (RuntimeError, NotImplementedError, AssertionError, TypeError, NameError) as error:
         first_line = str(error).strip().partition("\n")[0]
@@ -132,15 +126,15 @@ def _steps_before(skl2onnx: ModuleType, found: FoundModel, given: Inputs, dtype:
     return result
 
 
-def _add_model(result: ModelProto, estimator: BaseEstimator, found: FoundModel, dtype: str) -> None:
+def _add_model(result: ModelProto, estimator: BaseEstimator, found: FoundModel) -> None:
     """Add the nodes of a model, and of a RejectClassifier or CostClassifier around it, and the outputs."""
     from onnx import TensorProto, helper
 
-    proto, number = result.graph, helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-    graph = Graph(proto.node, proto.initializer, np.dtype(dtype), "lvq")
+    proto, number = result.graph, TensorProto.DOUBLE
+    graph = Graph(proto.node, proto.initializer, "lvq")
     samples, kind = proto.output[0].name, proto.output[0].type.tensor_type.elem_type
     if kind != number:
-        samples = graph.cast(samples, graph.dtype)
+        samples = graph.cast(samples, np.float64)
     floating = [value.name for value in proto.input if value.type.tensor_type.elem_type == number]
     reject, by_cost = find_layer(estimator, RejectClassifier), find_layer(estimator, CostClassifier)
     predictions = Predictions(graph, found.model, samples, floating, None if by_cost is None else by_cost.costs_)
@@ -157,18 +151,14 @@ def _add_model(result: ModelProto, estimator: BaseEstimator, found: FoundModel, 
         proto.output.append(helper.make_tensor_value_info(name, element, shape))
 
 
-def _types(given: Inputs, dtype: str) -> list[tuple[str, DataType]]:
-    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64TensorType, StringTensorType
+def _types(given: Inputs) -> list[tuple[str, DataType]]:
+    from skl2onnx.common.data_types import DoubleTensorType, Int64TensorType, StringTensorType
 
-    kinds = {
-        "number": DoubleTensorType if dtype == "float64" else FloatTensorType,
-        "integer": Int64TensorType,
-        "text": StringTensorType,
-    }
+    kinds = {"number": DoubleTensorType, "integer": Int64TensorType, "text": StringTensorType}
     return [(f"input{place}", kinds[kind]([None, width])) for place, (_, kind, width) in enumerate(zip(*given))]
 
 
-def _finished(result: ModelProto, estimator: BaseEstimator, found: FoundModel, dtype: str) -> ModelProto:
+def _finished(result: ModelProto, estimator: BaseEstimator, found: FoundModel) -> ModelProto:
     """The graph with fixed versions and metadata, checked."""
     import onnx
 
@@ -181,16 +171,16 @@ def _finished(result: ModelProto, estimator: BaseEstimator, found: FoundModel, d
     if hasattr(estimator, "feature_names_in_"):
         about["features"] = json.dumps([str(name) for name in estimator.feature_names_in_])
     onnx.helper.set_model_props(result, about)
-    problem = f"to_onnx(dtype={dtype!r}) cannot convert these steps: {_names(found)}"
+    problem = f"to_onnx cannot convert these steps: {_names(found)}"
     try:
         onnx.checker.check_model(result, full_check=True)
     except Exception as error:  # of the checker, of shape inference, or of what they are written in
         raise ValueError(f"{problem}: {error}") from error
-    rounding = rounding_nodes(result) if dtype == "float64" else []
+    rounding = rounding_nodes(result)
     if rounding:
         raise ValueError(
-            f"{problem}: skl2onnx converts them to {', '.join(rounding)}, which computes in float32. Use "
-            "dtype='float32', or remove that step."
+            f"{problem}: skl2onnx converts them to {', '.join(rounding)}, which computes in float32; transform X with "
+            "that step first, and pass the rest of the pipeline."
         )
     return result
 

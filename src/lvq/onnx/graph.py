@@ -23,8 +23,6 @@ class Graph:
     ----------
     nodes, initializers : list
         Those of the graph.
-    dtype : numpy.float64 or numpy.float32
-        Type in which the graph computes.
     prefix : str
         Of the new names; no other name of the graph begins with it.
     """
@@ -33,10 +31,9 @@ class Graph:
         self,
         nodes: MutableSequence[NodeProto],
         initializers: MutableSequence[TensorProto],
-        dtype: np.dtype | type,
         prefix: str,
     ) -> None:
-        self.nodes, self.initializers, self.dtype, self.prefix = nodes, initializers, np.dtype(dtype), prefix
+        self.nodes, self.initializers, self.prefix = nodes, initializers, prefix
 
     def _add(self, operation: str, inputs: Sequence[str], outputs: list[str], **attributes: Argument) -> None:
         from onnx import helper
@@ -64,17 +61,17 @@ class Graph:
         self._add("Identity", [values], [name])
 
     def constant(self, values: ArrayLike) -> str:
-        """Numbers, booleans or strings; floating numbers in the graph's type, integers as int64."""
+        """Numbers, booleans or strings; floating numbers in float64, integers as int64."""
         from onnx import numpy_helper
 
         array, name = np.asarray(values), self._name("constant")
-        types = {"f": self.dtype, "i": np.dtype(np.int64), "U": np.dtype(object)}
+        types = {"f": np.dtype(np.float64), "i": np.dtype(np.int64), "U": np.dtype(object)}
         array = np.ascontiguousarray(array.astype(types.get(array.dtype.kind, array.dtype)))
         self.initializers.append(numpy_helper.from_array(array, name))
         return name
 
     def number(self, value: float) -> str:
-        """One number in the graph's type."""
+        """One number."""
         return self.constant(np.float64(value))
 
     def cast(self, values: str, dtype: np.dtype | type) -> str:
@@ -93,7 +90,7 @@ class Graph:
 
     def all_of(self, flags: str) -> str:
         """Whether all entries of a row are True."""
-        lowest = self.reduce("ReduceMin", self.cast(flags, self.dtype))
+        lowest = self.reduce("ReduceMin", self.cast(flags, np.float64))
         return self.node("Greater", lowest, self.number(0.5))
 
     def column(self, values: str) -> str:

@@ -55,7 +55,7 @@ class Predictions:
 
         The inputs of the graph must not be infinite either: a transformer could have clipped them.
         """
-        graph, limit = self.graph, self.graph.number(largest_value(self.graph.dtype, self.model.n_features))
+        graph, limit = self.graph, self.graph.number(largest_value(np.dtype(np.float64), self.model.n_features))
         inside = graph.node("LessOrEqual", graph.node("Abs", self.X), limit)
         result = graph.all_of(inside)
         for values in self.inputs:
@@ -203,7 +203,7 @@ class Predictions:
         if self.by_posterior:
             if rule.temperature == 1:
                 return self.posterior
-            tiny = graph.number(np.finfo(graph.dtype).tiny)
+            tiny = graph.number(np.finfo(np.float64).tiny)
             scores, sharpness = graph.node("Log", graph.node("Max", self.posterior, tiny)), 1.0
         elif rule.xi is not None:
             return graph.node("Softmax", self._sharp, axis=1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -47,17 +46,6 @@ def register_transformers(skl2onnx: Argument) -> None:
         skl2onnx.update_registered_converter(kind, f"Lvq{kind.__name__}", _shapes, convert)
 
 
-def own_conversions(dtype: str) -> dict[str, dict[type, Argument]]:
-    """Arguments of `skl2onnx.convert_sklearn` for the transformers that it would convert in float32."""
-    return {
-        "custom_conversion_functions": {
-            SimpleImputer: _convert_imputer,
-            OneHotEncoder: partial(_convert_encoder, dtype=np.dtype(dtype)),
-        },
-        "custom_shape_calculators": {SimpleImputer: _shapes, OneHotEncoder: partial(_encoder_shapes, dtype=dtype)},
-    }
-
-
 def _shapes(operator: Operator) -> None:
     """One feature for each input feature, and one for each indicator."""
     step, variable = operator.raw_operator, operator.inputs[0]
@@ -65,17 +53,13 @@ def _shapes(operator: Operator) -> None:
     operator.outputs[0].type = type(variable.type)([variable.get_first_dimension(), width])
 
 
-def _graph(scope: Scope, operator: Operator, container: ModelComponentContainer, dtype: Argument = None) -> Graph:
-    from skl2onnx.common.data_types import FloatTensorType
-
-    if dtype is None:
-        dtype = np.float32 if isinstance(operator.inputs[0].type, FloatTensorType) else np.float64
-    return Graph(container.nodes, container.initializers, dtype, scope.get_unique_operator_name("step"))
+def _graph(scope: Scope, container: ModelComponentContainer) -> Graph:
+    return Graph(container.nodes, container.initializers, scope.get_unique_operator_name("step"))
 
 
 def _convert_linear(scope: Scope, operator: Operator, container: ModelComponentContainer) -> None:
     """A (x - m) + f(m), with m the mean of the samples where the step has one: no digits are lost far from 0."""
-    step, graph = operator.raw_operator, _graph(scope, operator, container)
+    step, graph = operator.raw_operator, _graph(scope, container)
     centre = np.reshape(getattr(step, "mean_", np.zeros(step.n_features_in_)), (1, -1))
     centred = graph.node("Sub", operator.inputs[0].full_name, graph.constant(centre))
     product = graph.node("MatMul", centred, graph.constant(dense(linear_map(step)).T))
@@ -87,7 +71,7 @@ def _convert_linear(scope: Scope, operator: Operator, container: ModelComponentC
 
 def _convert_normal_variate(scope: Scope, operator: Operator, container: ModelComponentContainer) -> None:
     """(x - mean)/deviation of each row; a deviation of 0 counts as 1."""
-    graph, samples = _graph(scope, operator, container), operator.inputs[0].full_name
+    graph, samples = _graph(scope, container), operator.inputs[0].full_name
     centred = graph.node("Sub", samples, graph.reduce("ReduceMean", samples, keep=True))
     squares = graph.reduce("ReduceMean", graph.node("Mul", centred, centred), keep=True)
     spread = graph.node("Sqrt", squares)
@@ -100,7 +84,7 @@ def _convert_imputer(scope: Scope, operator: Operator, container: ModelComponent
     from skl2onnx.common.data_types import StringTensorType
 
     step, variable = operator.raw_operator, operator.inputs[0]
-    values, graph, flagged = variable.full_name, _graph(scope, operator, container), indicated(step)
+    values, graph, flagged = variable.full_name, _graph(scope, container), indicated(step)
     if isinstance(variable.type, StringTensorType):
         if len(flagged):
             raise ValueError("to_onnx cannot convert SimpleImputer(add_indicator=True) for strings; impute them first.")
@@ -114,24 +98,30 @@ def _convert_imputer(scope: Scope, operator: Operator, container: ModelComponent
     filled = graph.node("Where", flags, graph.constant(statistics[None]), values)
     if len(flagged):
         shown = graph.node("Gather", flags, graph.constant(flagged), axis=1)
-        filled = graph.node("Concat", filled, graph.cast(shown, graph.dtype), axis=1)
+        filled = graph.node("Concat", filled, graph.cast(shown, np.float64), axis=1)
     graph.name_output(filled, operator.outputs[0].full_name)
 
 
-def _encoder_shapes(operator: Operator, dtype: str) -> None:
+def _encoder_shapes(operator: Operator) -> None:
     """One feature for each output column: skl2onnx counts infrequent categories one by one."""
-    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+    from skl2onnx.common.data_types import DoubleTensorType
 
     width = len(operator.raw_operator.get_feature_names_out())
-    kind = DoubleTensorType if dtype == "float64" else FloatTensorType
-    operator.outputs[0].type = kind([operator.inputs[0].get_first_dimension(), width])
+    operator.outputs[0].type = DoubleTensorType([operator.inputs[0].get_first_dimension(), width])
 
 
-def _convert_encoder(scope: Scope, operator: Operator, container: ModelComponentContainer, dtype: np.dtype) -> None:
+def _convert_encoder(scope: Scope, operator: Operator, container: ModelComponentContainer) -> None:
     """The nodes of skl2onnx, then a cast of its zeros and ones."""
     from skl2onnx.common._registration import get_converter
 
-    codes, graph = scope.get_unique_variable_name("codes"), _graph(scope, operator, container, dtype)
+    codes, graph = scope.get_unique_variable_name("codes"), _graph(scope, container)
     inner = SimpleNamespace(raw_operator=operator.raw_operator, inputs=operator.inputs, output_full_names=codes)
     get_converter(ENCODER)(scope, inner, container)
-    graph.name_output(graph.cast(codes, dtype), operator.outputs[0].full_name)
+    graph.name_output(graph.cast(codes, np.float64), operator.outputs[0].full_name)
+
+
+# arguments of `skl2onnx.convert_sklearn` for the transformers that it would convert in float32
+OWN_CONVERSIONS: dict[str, dict[type, Argument]] = {
+    "custom_conversion_functions": {SimpleImputer: _convert_imputer, OneHotEncoder: _convert_encoder},
+    "custom_shape_calculators": {SimpleImputer: _shapes, OneHotEncoder: _encoder_shapes},
+}

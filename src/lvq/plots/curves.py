@@ -16,8 +16,6 @@ from lvq.inspection.steps import Floats
 from lvq.plots.arrays import estimator_name
 from lvq.plots.style import COLOURS, Display, percent, show_percent
 from lvq.rejection.curves import AccuracyRejectCurve, accuracy_reject_curve, area_under_curve, path_curve
-from lvq.rejection.path import ThresholdPath
-from lvq.rejection.scores import SampleFunction
 from lvq.rejection.scores import certainty as certainty_of
 from lvq.typing import Argument, MatrixLike
 
@@ -126,8 +124,6 @@ class AccuracyRejectDisplay(CurveDisplay):
         estimator: BaseEstimator,
         X: MatrixLike,
         y: ArrayLike,
-        *,
-        measure: str | SampleFunction | None = None,
         **plot_kwargs: Argument,
     ) -> Self:
         """Plot the accuracy-reject curve of a fitted classifier on labelled samples.
@@ -136,14 +132,12 @@ class AccuracyRejectDisplay(CurveDisplay):
         ----------
         estimator : classifier
             A fitted `RejectClassifier`, drawn with its own thresholds and its operating point; or a model of this
-            library, a Pipeline, or any scikit-learn classifier, drawn with one threshold for all samples.
+            library, a Pipeline, or any scikit-learn classifier, drawn with one threshold for all samples, by the
+            certainty "auto".
         X : array-like of shape (n_samples, n_features)
             Samples, preferably not used in training.
         y : array-like of shape (n_samples,)
             True classes of the samples.
-        measure : str or callable, optional
-            Measure of certainty, see `lvq.rejection.certainty`; by default that of the `RejectClassifier`, or 'auto'
-            for other classifiers.
         **plot_kwargs : dict
             Arguments of `plot`, such as `ax`.
 
@@ -152,7 +146,7 @@ class AccuracyRejectDisplay(CurveDisplay):
         display : AccuracyRejectDisplay
             The display, drawn.
         """
-        curve, point = _curve_and_point(estimator, X, y, measure)
+        curve, point = _curve_and_point(estimator, X, y)
         display = cls(
             coverage=curve.coverage,
             accuracy=curve.accuracy,
@@ -164,12 +158,12 @@ class AccuracyRejectDisplay(CurveDisplay):
 
 
 def _curve_and_point(
-    estimator: BaseEstimator, X: MatrixLike, y: ArrayLike, measure: str | SampleFunction | None
+    estimator: BaseEstimator, X: MatrixLike, y: ArrayLike
 ) -> tuple[AccuracyRejectCurve, tuple[float, float] | None]:
     """The accuracy-reject curve of a fitted classifier, and coverage and accuracy of a RejectClassifier.
 
-    The curve of a RejectClassifier follows its own thresholds along their path. Where it has a path for each class, or
-    another measure is given, and for other classifiers, one threshold increases through all certainties.
+    The curve of a RejectClassifier follows its own thresholds along their path. For other classifiers one threshold
+    increases through all certainties.
     """
     labels = column_or_1d(y)
     check_consistent_length(X, labels)
@@ -177,14 +171,11 @@ def _curve_and_point(
     if reject is None:
         check_is_fitted(estimator)
         correct = np.asarray(estimator.predict(X)) == labels
-        return accuracy_reject_curve(certainty_of(estimator, X, measure or "auto"), correct), None
+        return accuracy_reject_curve(certainty_of(estimator, X), correct), None
     check_is_fitted(reject)
     correct, accepted = reject.predict(inputs) == labels, reject.accept(inputs)
     point = (float(accepted.mean()), float(correct[accepted].mean())) if accepted.any() else None
-    values = reject.certainty(inputs) if measure is None else certainty_of(reject.estimator_, inputs, measure)
-    if isinstance(reject.path_, ThresholdPath) and measure is None:
-        return path_curve(reject.path_.evaluate(values, correct, reject.cell(inputs))), point
-    return accuracy_reject_curve(values, correct), point
+    return path_curve(reject.path_.evaluate(reject.certainty(inputs), correct, reject.cell(inputs))), point
 
 
 # -- robustness --------------------------------------------------------------------------------------------------------

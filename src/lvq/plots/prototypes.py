@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import FoundModel, need_model
 from lvq.inspection.columns import steps_without_inverse
-from lvq.inspection.exemplars import Exemplars
 from lvq.inspection.steps import Floats
 from lvq.plots import arrays, style
 from lvq.plots.style import short_names
@@ -219,9 +218,7 @@ class PrototypeDisplay(style.Display):
         return "Value of the feature"
 
     @classmethod
-    def from_estimator(
-        cls, estimator: BaseEstimator, *, exemplars: Exemplars | None = None, **plot_kwargs: Argument
-    ) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, **plot_kwargs: Argument) -> Self:
         """Plot the prototypes of a fitted model in the units of the pipeline's input.
 
         The steps of a Pipeline are inverted, see `lvq.inspection.columns`. Where one of them cannot be, such as
@@ -233,9 +230,6 @@ class PrototypeDisplay(style.Display):
         estimator : estimator
             A fitted model of this library, alone or in a Pipeline, a search, a FrozenEstimator or a
             `RejectClassifier`.
-        exemplars : Exemplars, optional
-            From `lvq.exemplars`: the names of the nearest samples are shown beside that of each prototype. Where
-            samples are patients, such a figure names them.
         **plot_kwargs : dict
             Arguments of `plot`, such as `ax`.
 
@@ -246,12 +240,9 @@ class PrototypeDisplay(style.Display):
         """
         found = need_model(estimator, cls.__name__)
         steps = steps_without_inverse(found)
-        names = arrays.prototype_names(estimator).tolist()
-        if exemplars is not None:
-            names = [f"{name}: {', '.join(map(str, rows))}" for name, rows in zip(names, exemplars.names)]
         display = cls(
             feature_names=arrays.feature_names(estimator, original=not steps).tolist(),
-            prototype_names=names,
+            prototype_names=arrays.prototype_names(estimator).tolist(),
             prototype_classes=found.model.labels,
             classes=found.model.classes,
             title=style.after(steps),

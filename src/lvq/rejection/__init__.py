@@ -5,7 +5,7 @@
 
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.costs import CostClassifier, cost_matrix
-from lvq.rejection.curves import accuracy_reject_curve, area_under_curve, chow_scorer
+from lvq.rejection.curves import accuracy_reject_curve, area_under_curve
 from lvq.rejection.guarantee import GuaranteeError
 from lvq.rejection.scores import certainty
 from lvq.rejection.thresholds import local_thresholds
@@ -17,7 +17,6 @@ __all__ = [
     "accuracy_reject_curve",
     "area_under_curve",
     "certainty",
-    "chow_scorer",
     "cost_matrix",
     "local_thresholds",
 ]

@@ -27,6 +27,7 @@ from lvq.rejection.scores import Measure, NoneOfThese, Predictions, cells_of, ce
 from lvq.rejection.thresholds import in_steps, local_thresholds, step_of
 from lvq.typing import Argument, CrossValidation, Fold, Labels, MatrixLike
 
+MIN_CELL_SIZE = 10  # cells with fewer calibration samples share a threshold
 STEADY_CELL_SIZE = 100  # cells with fewer have thresholds that vary much from one calibration to the next
 LOW = 0.05  # fraction of the training samples below which ranks are not used
 PATH_FRACTION = 0.25  # of the calibration samples, for the path of a guarantee; the tests need the larger part
@@ -195,7 +196,7 @@ def fit_thresholds(
     """The path, the operating point and notes; `testing` is used where there are guarantees, else `target`."""
     step = step_of(fitting.certainty)
     samples = in_steps(fitting.certainty, step), fitting.correct, fitting.cell
-    path = local_thresholds(*samples, method=method).extend(*samples)
+    path = local_thresholds(*samples, method=method, min_cell_size=MIN_CELL_SIZE).extend(*samples)
     path = replace(path, thresholds=path.thresholds - step / 2)  # which changes no count, see `in_steps`
     name, value = target
     point: OperatingPoint
@@ -217,6 +218,6 @@ def _small_cells(cell: Labels) -> tuple[str, ...]:
         return ()
     return (
         f"{small} of {len(sizes)} cells have fewer than {STEADY_CELL_SIZE} calibration samples, the smallest "
-        f"{sizes.min()}: their own thresholds vary much from one calibration to the next. One threshold for all, "
-        "thresholds='global', is steadier.",
+        f"{sizes.min()}: their own thresholds vary much from one calibration to the next, and those with fewer than "
+        f"{MIN_CELL_SIZE} share one. One threshold for all, thresholds='global', is steadier.",
     )

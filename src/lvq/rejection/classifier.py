@@ -82,7 +82,7 @@ class RejectClassifier(AroundClassifier):
     estimator : classifier
         A model of this library, a Pipeline that ends in one, or any scikit-learn classifier.
     measure : str or callable, default="auto"
-        The measure of certainty: "relsim", "boundary", "radius", "distance", "probability", "margin", or a function of
+        The measure of certainty: "relsim", "radius", "distance", "probability", "margin", or a function of
         (estimator, X). "combined" adds "none of these" to the classes, for models of this library. "auto" is "combined"
         with ``metric="cosine"`` and where `fit` gets `outliers`; otherwise "probability" for models with a steepness
         `xi` (LVQClassifier, MCE, LOGM) and for other classifiers, "relsim" for the other models of this library. See
@@ -90,7 +90,8 @@ class RejectClassifier(AroundClassifier):
     thresholds : {"global", "optimal", "greedy"}, default="global"
         One threshold for all samples; or one for each winning prototype of a model of this library, for each predicted
         class of other classifiers, by an optimal search or by the greedy one of Fischer et al. Local thresholds need
-        about 100 calibration samples for each cell; `notes_` tells where there are fewer.
+        about 100 calibration samples for each cell; `notes_` tells where there are fewer, and cells with fewer than 10
+        share one threshold.
     min_coverage : float, optional
         Accept about this fraction of new samples, with a high accuracy; more where many are equally certain.
     min_accuracy : float, optional
@@ -575,7 +576,7 @@ class RejectClassifier(AroundClassifier):
     def accepted_accuracy(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy of the accepted predictions.
 
-        It does not depend on how many are accepted: see `coverage`, or `lvq.rejection.chow_scorer` for model selection.
+        It does not depend on how many are accepted: see `coverage`.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Accuracy-reject curves: accuracy of the accepted samples by coverage; and a scorer of classifiers that reject.
+"""Accuracy-reject curves: accuracy of the accepted samples by coverage.
 
 Rules:
 - a curve has a point for every attainable threshold (no grid), by falling coverage, always above 0;
@@ -8,18 +8,13 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length
 
-from lvq.estimators.find_model import rejecting_layer
-from lvq.rejection.path import FloatArray, ThresholdPath, check_certainty, check_flags, check_fraction
-from lvq.typing import MatrixLike
+from lvq.rejection.path import FloatArray, ThresholdPath, check_certainty, check_flags
 
 
 class AccuracyRejectCurve(NamedTuple):
@@ -101,42 +96,3 @@ def area_under_curve(curve: AccuracyRejectCurve) -> float:
     offset = correct[:-1] - slope * right
     pieces = slope * (right - left) + offset * np.log(right / left)
     return float((pieces.sum() + correct[-1]) / curve.coverage[0])
-
-
-def chow_scorer(cost: float) -> Callable[[BaseEstimator, MatrixLike, ArrayLike], float]:
-    """A scorer by Chow's risk: minus the mean cost, where an error costs 1 and a rejection costs `cost`.
-
-    It is for model selection, as in GridSearchCV: coverage alone is highest where nothing is rejected, and accepted
-    accuracy where nearly everything is.
-
-    Parameters
-    ----------
-    cost : float
-        Cost of a rejection, between 0 and 1, the cost of an error.
-
-    Returns
-    -------
-    scorer : callable
-        A function of (estimator, X, y); larger is better, 0 is the best.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.model_selection import cross_val_score
-    >>> from lvq import GLVQ
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = RejectClassifier(GLVQ(random_state=0), cost_ratio=0.2)
-    >>> bool(cross_val_score(model, X, y, scoring=chow_scorer(cost=0.2)).mean() > -0.2)
-    True
-    """
-    return partial(_negative_chow_risk, cost=check_fraction("cost", cost))
-
-
-def _negative_chow_risk(estimator: BaseEstimator, X: MatrixLike, y: ArrayLike, *, cost: float) -> float:
-    classifier, inputs = rejecting_layer(estimator, X)
-    if classifier is None:
-        raise ValueError(f"chow_scorer needs a RejectClassifier, or a Pipeline that ends in one, got {estimator!r}.")
-    predictions, y = classifier.predictions(inputs), column_or_1d(y)
-    check_consistent_length(predictions.predicted, y)
-    accepted = classifier.reason_for(predictions) == ""
-    return -float(np.mean(np.where(accepted, predictions.predicted != y, cost)))

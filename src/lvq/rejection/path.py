@@ -90,8 +90,10 @@ class ThresholdPath:
     ----------
     cells : array of shape (n_cells,)
         Labels of the cells.
-    thresholds : float array of shape (n_points, n_cells)
-        The thresholds of each point; one column where all cells share a threshold.
+    thresholds : float array of shape (n_points, n_columns)
+        The thresholds of each point; cells that share a threshold have one column.
+    columns : int array of shape (n_cells,)
+        The column of each cell.
     method : str
         How the path was found.
     rejected_correct, rejected_errors : int array of shape (n_points,)
@@ -111,6 +113,7 @@ class ThresholdPath:
 
     cells: Labels
     thresholds: FloatArray
+    columns: IntArray
     method: str
     rejected_correct: IntArray
     rejected_errors: IntArray
@@ -148,11 +151,10 @@ class ThresholdPath:
 
     def point(self, index: int) -> OperatingPoint:
         """The operating point at `index`."""
-        shared = self.method == "global"
         return OperatingPoint(
             cells=self.cells,
-            thresholds=np.repeat(self.thresholds[index], len(self.cells) if shared else 1),
-            unseen=float(self.thresholds[index, 0]) if shared else np.inf,
+            thresholds=self.thresholds[index, self.columns],
+            unseen=float(self.thresholds[index, 0]) if self.method == "global" else np.inf,
             rejected_correct=int(self.rejected_correct[index]),
             rejected_errors=int(self.rejected_errors[index]),
             coverage=float(self.coverage[index]),
@@ -195,7 +197,8 @@ class ThresholdPath:
         ThresholdPath
         """
         values, flags, cell = check_samples(certainty, correct, cell)
-        column = np.zeros_like(flags, dtype=np.intp) if self.method == "global" else positions(cell, self.cells)
+        elsewhere = 0 if self.method == "global" else -1
+        column = np.append(self.columns, elsewhere)[positions(cell, self.cells)]
         rejected = []
         for side in (flags, ~flags):
             count = np.full(len(self), np.count_nonzero(side & (column < 0)))  # of cells that are not on this path

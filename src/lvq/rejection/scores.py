@@ -3,7 +3,6 @@
 | name | certainty | for |
 |---|---|---|
 | "relsim" | (d- - d+)/(d- + d+), after the kernel: relative similarity | models of this library |
-| "boundary" | distance to the nearest midplane of winner and rival, in the model's metric | one metric for all |
 | "radius" | `lvq.certified_radius`: no smaller change of the sample changes the prediction | as that function |
 | "distance" | minus the distance to the winner, in the model's metric: low for outliers | models of this library |
 | "probability" | probability of the predicted class; the posterior of the soft models | any with predict_proba |
@@ -32,7 +31,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist
 from scipy.special import expit, logsumexp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -40,9 +38,8 @@ from sklearn.utils.validation import check_is_fitted
 from lvq.estimators.find_model import FoundModel, decides_by_cost, find_model, last_step
 from lvq.inspection.certify import certified_radius
 from lvq.inspection.columns import model_inputs
-from lvq.model.metrics import SharedMetric
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.rows import require_complete, row_squares
+from lvq.model.rows import row_squares
 from lvq.model.scores import Nearest, class_distances, nearest, relative_similarity
 from lvq.rejection.path import FloatArray, IntArray
 from lvq.typing import Labels, MatrixLike
@@ -127,23 +124,6 @@ def _relsim(predictions: Predictions) -> FloatArray:
     return relative_similarity(model.link.value(found.winner_distance), model.link.value(found.rival_distance))
 
 
-def _boundary(predictions: Predictions) -> FloatArray:
-    model = predictions.model
-    if not isinstance(model.metric, SharedMetric):
-        raise ValueError(
-            "measure='boundary' needs one metric for all prototypes, got "
-            f"{type(last_step(predictions.estimator)).__name__} with several; use 'relsim' or 'radius'."
-        )
-    require_complete(predictions.inputs, "measure='boundary'")
-    W = model.prototypes.astype(np.float64)
-    images = model.images(W - W.mean(axis=0))
-    apart = cdist(images, images)[predictions.winner]
-    gap = predictions.distances.astype(np.float64) - predictions.nearest.winner_distance[:, None]
-    distance = np.divide(gap, 2 * apart, out=np.zeros_like(gap), where=apart > 0)
-    rivals = model.labels != model.labels[predictions.winner][:, None]
-    return distance.min(axis=1, initial=LARGEST, where=rivals)
-
-
 def _scores(predictions: Predictions, measure: str, method: str) -> np.ndarray:
     """What a method of the classifier gives; ValueError where it does not have it."""
     if not hasattr(predictions.estimator, method):
@@ -201,7 +181,6 @@ def auto_measure(predictions: Predictions) -> str:
 
 MEASURES: dict[str, Callable[[Predictions], FloatArray]] = {
     "relsim": _relsim,
-    "boundary": _boundary,
     "radius": lambda made: np.minimum(certified_radius(made.estimator, made.X), LARGEST),
     "distance": lambda made: -np.sqrt(made.nearest.winner_distance),
     "probability": _probability,
@@ -340,7 +319,7 @@ def certainty(estimator: BaseEstimator, X: MatrixLike, measure: str | SampleFunc
         A model of this library, a Pipeline that ends in one, or any scikit-learn classifier.
     X : array-like of shape (n_samples, n_features)
         Samples.
-    measure : {"auto", "relsim", "boundary", "radius", "distance", "probability", "margin"} or callable, default="auto"
+    measure : {"auto", "relsim", "radius", "distance", "probability", "margin"} or callable, default="auto"
         See the table at the top of `lvq.rejection.scores`.
 
     Returns
@@ -351,7 +330,7 @@ def certainty(estimator: BaseEstimator, X: MatrixLike, measure: str | SampleFunc
     --------
     >>> from lvq import GLVQ
     >>> model = GLVQ(init=[[0.0], [4.0]]).fit([[0], [4]], ["left", "right"])
-    >>> certainty(model, [[1.0], [2.0]], "relsim"), certainty(model, [[1.0], [2.0]], "boundary")
+    >>> certainty(model, [[1.0], [2.0]], "relsim"), certainty(model, [[1.0], [2.0]], "radius").round(6)
     (array([0.8, 0. ]), array([1., 0.]))
     """
     return certainty_of(Predictions(estimator, X), measure)

@@ -213,6 +213,7 @@ def local_thresholds(
     cell: ArrayLike,
     *,
     method: str = "optimal",
+    min_cell_size: int = 1,
 ) -> ThresholdPath:
     """Operating points of a classifier with a reject option, with one threshold per cell.
 
@@ -229,6 +230,8 @@ def local_thresholds(
           for E errors.
         - "greedy": Algorithm 3.1 of [1]_.
         - "global": one threshold for all cells.
+    min_cell_size : int, default=1
+        Cells with fewer samples share one threshold.
 
     Returns
     -------
@@ -258,13 +261,13 @@ def local_thresholds(
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}, got {method!r}.")
     values, flags, cell = check_samples(certainty, correct, cell)
-    cells, code = np.unique(cell, return_inverse=True)
-    own = [code == index for index in range(len(cells))]
-    if method == "global":
-        own = [np.ones(len(code), dtype=np.bool_)]
+    cells, code, sizes = np.unique(cell, return_inverse=True, return_counts=True)
+    alone = (sizes >= min_cell_size) & (method != "global")
+    columns = np.unique(np.where(alone, np.arange(len(cells)), -1), return_inverse=True)[1]
+    own = [columns[code] == column for column in range(columns.max() + 1)]
     stairs = [staircase(np.sort(values[one & flags]), np.sort(values[one & ~flags])) for one in own]
     thresholds, nothing = METHODS[method](stairs), np.full((1, len(own)), -np.inf)
     if not len(thresholds) or not np.array_equal(thresholds[0], nothing[0]):
         thresholds = np.vstack((nothing, thresholds))
     uncounted = np.zeros(0, dtype=np.intp)
-    return ThresholdPath(cells, thresholds, method, uncounted, uncounted, 0, 0).evaluate(values, flags, cell)
+    return ThresholdPath(cells, thresholds, columns, method, uncounted, uncounted, 0, 0).evaluate(values, flags, cell)
