@@ -39,8 +39,8 @@ def test_costs_beside_those_of_a_single_class(lvq, credit, tmp_path):
     bad, good = (row["sensitivity"]["total"] for row in metrics["metrics"]["by_class"])
     single = min((good, "bad"), (5 * bad, "good"))
     printed = " ".join(completed.out.split())
-    assert f"of a single class {single[0] / (bad + good):.3f} always {single[1]}" in printed
-    assert f"Cost of a row {metrics['costs']['mean']:.3f}" in printed
+    assert f"always predicting “{single[1]}” would cost {single[0] / (bad + good):.3f}" in printed
+    assert f"a sample costs {metrics['costs']['mean']:.3f} on average" in printed
     validated = lvq("validate", tmp_path / "run", credit)
     assert validated.code == 0, validated.err
     costs, table = (
