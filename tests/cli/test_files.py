@@ -151,12 +151,3 @@ def test_limits_of_detection_beside_decimal_commas(lvq, tmp_path):
         assert completed.code == 0, completed.err
         assert lvq("predict", tmp_path / "one", limited, "--out", tmp_path / f"{out}.csv").code == 0
     assert (tmp_path / "one.csv").read_text().replace("<3,0", "1.5") == (tmp_path / "two.csv").read_text()
-
-
-def test_a_mark_beside_decimal_commas_is_named(lvq, tmp_path):
-    path, table = tmp_path / "table.csv", clinic().astype({"crp": object})
-    table.loc[:4, "crp"] = "k.A."
-    table.to_csv(path, index=False, sep=";", decimal=",")
-    refused = fit(lvq, path, tmp_path / "run")
-    assert "holds numbers, but 5 of 80 values are not: 'k.A.' in row 2" in refused.err
-    assert "--missing-mark 'crp=k.A.'" in refused.err

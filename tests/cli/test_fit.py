@@ -154,13 +154,6 @@ def test_a_guarantee_that_a_constant_prediction_meets_is_called_weak(lvq, tmp_pa
 # -- tables that cannot be used ---------------------------------------------------------------------------------------
 
 
-def test_a_wrong_target_names_the_columns(lvq, tmp_path):
-    path = table_of(tmp_path, **two_classes())
-    message = refused(lvq("fit", path, "--target", "Kind", "--out", tmp_path / "run"))
-    assert message.endswith("has no column 'Kind'; its columns are 'a', 'b', 'kind'. Did you mean 'kind'?")
-    assert not (tmp_path / "run").exists()
-
-
 def wrong(name, columns, message, *options):
     return pytest.param(columns, message, options, id=name)
 

@@ -304,14 +304,6 @@ def test_metrics_json_is_json(cases):
         assert json.loads(text)["metrics"]["accuracy"]["total"] == len(case.y)
 
 
-def test_the_function_report_writes_a_page(tmp_path):
-    X, y = load_iris(return_X_y=True, as_frame=True)
-    model = GMLVQ(random_state=0).fit(X[::2], y[::2])
-    found = lvq.report(model, X[1::2], y[1::2], tmp_path / "page.html", title="Irises")
-    assert "<h1>Irises" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert found.metrics.accuracy.value == model.score(X[1::2], y[1::2])
-
-
 def test_one_class_one_row_and_strange_labels():
     X, y = load_iris(return_X_y=True)
     model = RejectClassifier(GLVQ(random_state=0)).fit(X, y)

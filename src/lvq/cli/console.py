@@ -11,10 +11,10 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from textwrap import fill
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -49,6 +49,12 @@ def one_line(text: object) -> str:
 def note(text: object) -> None:
     """Print a note to standard error."""
     typer.echo(f"Note: {one_line(text)}", err=True)
+
+
+def show_notes(notes: Iterable[str]) -> None:
+    """Print notes to standard error."""
+    for text in notes:
+        note(text)
 
 
 @contextmanager
@@ -101,14 +107,7 @@ def _replace_unprintable() -> None:
 def _warnings_as_notes() -> None:
     printed: set[str] = set()
 
-    def show(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
+    def show(message: Warning | str, category: type[Warning], *place: object) -> None:
         text = one_line(message)
         own = (note for key, note in LIBRARY_WARNINGS.items() if key == category.__name__ or key in text)
         text = next(own, text)
@@ -118,7 +117,7 @@ def _warnings_as_notes() -> None:
             note(text)
 
     warnings.simplefilter("always")
-    warnings.showwarning = show
+    warnings.showwarning = show  # type: ignore[assignment]
 
 
 @contextmanager
@@ -138,7 +137,7 @@ def progress_bar() -> Iterator[Callable[[str, int, int | None], None]]:
         yield show
 
 
-# -- results: short, aligned; names from the data are cut ---------------------------------------------------------------
+# -- results: short, aligned; names from the data are cut -------------------------------------------------------------
 
 
 def _name(text: object) -> str:
@@ -160,8 +159,9 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
         typer.echo("  ".join([first.ljust(widths[0]), *cells]).rstrip())
 
 
-def show_report(report: Report) -> None:
+def show_report(report: Report, written: object) -> None:
     """Print the main results of a fit or a validation; metrics.json has all of them."""
+    show_notes(report.notes)
     data = report.data
     trained = f"{data.n_train} training rows, " if data.n_train else ""
     typer.echo(
@@ -177,6 +177,7 @@ def show_report(report: Report) -> None:
         print_table([["Class", "rows", "sensitivity", "specificity", "PPV", "NPV"], *_class_rows(report)])
     if report.relevance is not None:
         _show_importance(report.relevance)
+    typer.echo(f"\nWritten to {one_line(written)}")
 
 
 def _numbers(report: Report) -> str:
@@ -218,6 +219,7 @@ def _show_importance(found: VariableImportances) -> None:
 
 def show_predictions(result: PredictResult) -> None:
     """Print the result of a prediction."""
+    show_notes(result.notes)
     typer.echo(f"{result.rows} rows predicted, {result.accepted} accepted: {one_line(result.path)}")
     rows = [[f"  label {_name(label)}", str(count)] for label, count in result.labels.most_common(MAX_CLASSES)]
     rows += [[f"  rejected: {reason}", str(count)] for reason, count in result.reasons.most_common()]
@@ -227,6 +229,7 @@ def show_predictions(result: PredictResult) -> None:
 
 def show_comparison(result: Comparison) -> None:
     """Print models by accuracy, with the test against the best."""
+    show_notes(result.notes)
     from lvq.reports.text import percent
 
     counts = Counter(result.y.tolist())

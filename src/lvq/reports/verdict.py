@@ -63,8 +63,6 @@ def _against_constant(report: Report) -> Answer:
         end = f" In cross-validation it is better by more than chance: {percent(folds.mean)} against {percent(common)}."
     elif (accuracy.value or 0.0) <= metrics.majority:
         start, end = "This model is of no use here", ""
-        if metrics.ranks:
-            end = " Its probabilities do rank samples, so another threshold may be of use."
     return Answer(f"{start}: {found}; {constant}.{end}", good)
 
 
