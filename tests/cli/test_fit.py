@@ -43,13 +43,6 @@ def two_classes(n=60, seed=0):
 # -- a good run --------------------------------------------------------------------------------------------------------
 
 
-def test_writes_its_three_files_and_nothing_else(run):
-    folder, _ = run
-    assert {path.name for path in folder.iterdir()} == FILES
-    assert [path.name for path in folder.parent.iterdir()] == ["run"]
-    assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-
-
 @pytest.mark.parametrize(("n_classes", "rows"), [(2, True), (21, False)])
 def test_metrics_of_the_classes_on_the_console(lvq, tmp_path, n_classes, rows):
     y = np.arange(10 * n_classes) % n_classes

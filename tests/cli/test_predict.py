@@ -70,14 +70,6 @@ def test_the_strongest_columns_are_those_of_the_explanation(model, features):
     assert shown.endswith(f"(x{best['odds']:.3g})")
 
 
-def test_the_order_of_columns_and_the_format_do_not_matter(lvq, run, fruit, fruit_csv, tmp_path):
-    other = tmp_path / "other.parquet"
-    fruit[["ripe", "colour", "weight", "length [cm]"]].to_parquet(other)
-    for table, name in ((fruit_csv, "one.csv"), (other, "two.csv")):
-        assert lvq("predict", run[0], table, "--out", tmp_path / name).code == 0
-    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
-
-
 def changed(fruit, tmp_path, **values):
     """The first rows of the fruit, with other values in some places."""
     table = fruit.iloc[:4].copy().astype(object)
