@@ -141,3 +141,6 @@ def gpu(results: Results) -> Iterable[Goal]:
     words = "10,000,000 x 64, 100 prototypes: time of a fit over that of its iterations at the kernels' rate"
     goal = at_most(words, ratio, 2)
     yield goal._replace(measured=goal.measured + (f" ({text.seconds(big['wall']['median'])})" if big else ""))
+    large = one(rows, set="embeddings", samples=1_000_000)
+    words = "H200, embeddings drawn on the device, 1,000,000 x 768, 1,000 classes, `LVQClassifier()`"
+    yield at_most(words, large["wall"]["median"] if large else None, 60, " s")

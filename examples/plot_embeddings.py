@@ -44,7 +44,7 @@ order = rng.permutation(len(y))
 rank = np.array([np.count_nonzero(y[order[:place]] == y[row]) for place, row in enumerate(order)])
 train, rest = order[rank < SHOTS], order[rank >= SHOTS]
 calibration, test = rest[: len(rest) // 3], rest[len(rest) // 3 :]
-model = LVQClassifier(form="plain", metric="cosine", random_state=0).fit(X[train], y[train])
+model = LVQClassifier(random_state=0).fit(X[train], y[train])
 correct = model.predict(X[test]) == y[test]
 print(f"{len(train)} rows of {len(model.classes_)} classes, accuracy {correct.mean():.3f}")
 

@@ -212,8 +212,11 @@ def test_the_gpu_script_runs_alone(tmp_path):
     command = [sys.executable, str(environments.ROOT / "benchmarks" / "gpu.py"), "--device", "cpu", "--quick"]
     subprocess.run([*command, "--out", str(tmp_path)], check=True, capture_output=True, cwd=tmp_path)
     rows = read(tmp_path, "gpu")["rows"]
-    assert [row["model"] for row in rows] == ["glvq", "gmlvq", "default", "glvq"]
+    assert [row["model"] for row in rows] == ["glvq", "gmlvq", "default", "glvq", "default"]
     assert {row["status"] for row in rows} == {"ok"}
+    again = ["--out", str(tmp_path), "--sets", "embeddings"]
+    subprocess.run([*command, *again], check=True, capture_output=True, cwd=tmp_path)
+    assert read(tmp_path, "gpu")["rows"][:-1] == rows[:-1]
 
 
 def test_the_page_in_the_repository_is_that_of_its_results(tmp_path):

@@ -139,6 +139,30 @@ def test_accuracies_are_those_of_the_pool():
     assert rows["`LVQClassifier()`"] == accuracy[pool.DEFAULT]
 
 
+def test_numbers_of_embeddings_are_those_of_the_results():
+    """Tables by numbers of rows in docs/guide/embeddings.md, and the sentence on tf-idf."""
+    names = {
+        "`LVQClassifier()`": "LVQClassifier", 'the same, `metric="cosine"`': "cosine",
+        "nearest class mean": "class mean", "k nearest neighbours": "k-NN",
+    }  # fmt: skip
+    results, page = text_of("experiments/results/few_shots.md"), text_of("docs/guide/embeddings.md")
+    tables = re.findall(r"^\| ([^,|]+), ([^|]+) \| 1 \| 2 \| 5 .*\n\|[-|]+\n((?:\|.*\n)+)", page, flags=re.MULTILINE)
+    assert len(tables) == 4
+    for data, measure, rows in tables:
+        section = results[results.index(f"## {data.lower()}\n") :]
+        key = {"accuracy, %": "accuracy", "log-loss": "log_loss"}.get(measure, measure)
+        found = section[section.index(f"| {key} | 1 |") :].split("\n\n")[0]
+        for row in rows.splitlines():
+            name, numbers = row[2:].split(" | ", 1)
+            assert f"\n| {names.get(name, name)} | {numbers}" in found
+    tfidf = text_of("experiments/results/tfidf.md")
+    accuracy, seconds = zip(*re.findall(r"\| ([\d.]+) \| ([\d.]+) \|$", tfidf, flags=re.MULTILINE))
+    plain, cosine, svm = zip(accuracy, seconds)
+    sentence = " ".join(page.split())
+    assert f'{cosine[0]} % with `metric="cosine"` in {cosine[1]} seconds' in sentence
+    assert f"{plain[0]} % without it in {plain[1]}, and {svm[0]} % with a linear SVM in {svm[1]}." in sentence
+
+
 def test_accuracies_with_missing_values_are_those_of_the_results():
     """Each row of the table in docs/guide/missing.md is a mean over sets and kinds of removal."""
     found = json.loads(text_of("experiments/results/missing_values.json"))

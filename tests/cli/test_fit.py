@@ -165,7 +165,7 @@ def wrong(name, columns, message, *options):
         wrong(
             "too many strings",
             {"a": [f"note {k}" for k in range(200)], "kind": ["x", "y"] * 100},
-            r"'a' .* holds 200 different strings .* 'note 0'.* names rows.* --drop 'a', .* belong together, name it with --group 'a'",
+            r"'a' .* holds 200 different strings .* 'note 0'.* names rows.* --drop 'a', .* together, .* --group 'a'",
         ),
         wrong("infinite", {"a": [1, np.inf] * 10, "kind": ["x", "y"] * 10}, r"'a' .* holds inf in row 3,"),
         wrong("dropped target", {"a": [1, 3] * 10, "kind": ["x", "y"] * 10}, "cannot be left out", "--drop", "kind"),

@@ -126,4 +126,4 @@ def test_an_interrupted_fit_leaves_no_file(lvq, fruit_csv, tmp_path, monkeypatch
     )  # fmt: skip
     assert (completed.code, completed.out) == (130, "")
     assert completed.err.splitlines()[-1] == "Interrupted: nothing was written."
-    assert list(tmp_path.iterdir()) == []
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]

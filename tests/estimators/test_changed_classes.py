@@ -1,9 +1,12 @@
 """Classes that come and go: all other prototypes stay as they are."""
 
+from time import process_time
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
+from sklearn.preprocessing import normalize
 
 from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, OLVQ1, RSLVQ, SNPC, LVQClassifier
 from lvq.model.prototype_model import PrototypeModel
@@ -72,6 +75,31 @@ def test_new_prototypes_are_at_a_minimum(digits):
         arrays = model.model_.to_arrays() | {"prototypes": moved}
         posterior = PrototypeModel.from_arrays(arrays).posterior(PrototypeModel.from_arrays(arrays).distances(X))
         assert -np.log(posterior[np.arange(len(y)), y]).mean() > least - 1e-6
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_one_more_of_150_classes_at_once(metric):
+    """As accurate as a new fit, with and without old samples; 10 samples of each class, as embeddings have them."""
+    directions = np.random.RandomState(0).normal(size=(150, 128))
+
+    def draw(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        y = np.repeat(np.arange(150), rows)
+        return normalize(directions[y] + 2 * np.random.RandomState(seed).normal(size=(len(y), 128))), y
+
+    (X, y), (new, truth) = draw(10, 1), draw(20, 2)
+    kind, known = LVQClassifier(form="plain", metric=metric, random_state=0), y != 70
+    whole = kind.fit(X, y).score(new, truth)
+    model = kind.fit(X[known], y[known])
+    for old in ((), (X[known], y[known])):
+        seconds = []
+        for _ in range(3):
+            start = process_time()
+            model.add_class(X[~known], 70, *old)
+            seconds.append(process_time() - start)
+            added = model.score(new, truth)
+            model.remove_class(70)
+        assert added > whole - 0.005
+        assert min(seconds) < 0.05
 
 
 def test_text_labels_and_longer_ones(digits):

@@ -11,7 +11,7 @@ from sklearn.metrics import log_loss
 
 import lvq
 from lvq import LVQClassifier
-from lvq.estimators.cross_fit import fold_numbers, group_folds, make_folds
+from lvq.estimators.cross_fit import close_to_best, fold_numbers, group_folds, make_folds
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import Matrix
 from lvq.model.samples import ArraySamples
@@ -218,3 +218,33 @@ def test_the_temperature_is_that_of_groups_left_out():
 def test_one_group_cannot_be_left_out():
     with pytest.raises(ValueError, match="groups must have at least two different values"):
         group_folds(np.array([0, 1] * 5), np.zeros(10), 3)
+
+
+# -- the choice among candidates ---------------------------------------------------------------------------------------
+
+TABLE = np.random.default_rng(0).normal(size=(3, 60))
+ONES = np.ones(60)
+
+
+def test_error_of_a_difference_by_its_formula():
+    """With equal weights: the sample variance over the number of samples, times the factor for folds that overlap."""
+    folds = make_folds(ArraySamples(*noisy(0), np.ones(240)), np.arange(2))
+    assert folds.inflation == pytest.approx(1 + 5 / 4)  # of five folds
+    difference = TABLE[1] - TABLE[1].mean()
+    error = np.sqrt(difference.var(ddof=1) / 60 * 2.25)
+    for ahead in (0.99, 1.01):
+        table = np.array([np.zeros(60), difference + ahead * error])
+        assert close_to_best(table, ONES, 2.25, allowed=1.0).tolist() == [ahead < 1, True]
+
+
+def test_only_differences_and_ratios_of_weights_count():
+    """Hard and easy samples change the scores, not which are close to the best; a weight of two counts twice."""
+    weight = np.random.default_rng(7).uniform(size=60)
+    expected = close_to_best(TABLE, weight, 2.0, 0.5).tolist()
+    assert close_to_best(TABLE + 100 * TABLE[0], 1e6 * weight, 2.0, 0.5).tolist() == expected
+    ahead = TABLE + np.array([[0.0], [1.0], [0.0]]) * (np.arange(60) < 5) * 100
+    assert close_to_best(ahead, np.where(np.arange(60) < 5, 1, 1e-6), 2.0, 0.5).tolist() == [False, True, False]
+
+
+def test_a_single_sample_has_no_error():
+    assert close_to_best(np.array([[1.0], [2.0], [1.9]]), np.ones(1), 2.0, 1.0).tolist() == [False, True, False]

@@ -16,13 +16,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, LVQClassifier, LVQClassifierCV
-from lvq.estimators.classifier import FORMS
-from lvq.estimators.search import default_candidates
+from lvq.estimators import search
+from lvq.estimators.cross_fit import Choice
+from lvq.estimators.search import CANDIDATES
 from lvq.model.costs import GLVQCost, LOGMCost
 from lvq.model.relevance import Matrix
 from lvq.model.scores import fitted_temperature
 from lvq.solvers import lbfgs
-from lvq.solvers.lbfgs import LBFGS
 
 BASE = LVQClassifier(max_iter=30)
 LOCAL = Matrix(local="prototype", rank="auto", ridge=0.01)
@@ -31,7 +31,6 @@ PAIR = (
     {"relevance": "local_matrix", "n_prototypes": 1},
 )
 SMALL = {"estimator": BASE, "cv": 3, "candidates": PAIR, "random_state": 0}
-PLAIN = SMALL | {"estimator": LVQClassifier(max_iter=30, calibration=None)}
 ONE = ({"n_prototypes": 1, "relevance": LOCAL},)
 quietly = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Fewer prototypes than requested:UserWarning"
@@ -58,21 +57,6 @@ def small_data():
     return centres[y] + rng.normal(size=(90, 4)), y
 
 
-def log_likelihood(model, X, y):
-    """By its definition, sample by sample."""
-    classes = model.classes_.tolist()
-    total = 0.0
-    for probabilities, label in zip(model.predict_proba(X), y):
-        total += math.log(max(probabilities[classes.index(label)], 1e-6))
-    return total / len(X)
-
-
-def by_hand(X, y, candidate, folds, score=log_likelihood):
-    """Scores of a candidate in each fold."""
-    model = LVQClassifier(random_state=0, max_iter=30, calibration=None, **candidate)
-    return [score(quiet_fit(clone(model), X[train], y[train]), X[test], y[test]) for train, test in folds.split(X, y)]
-
-
 @pytest.fixture
 def single_runs(monkeypatch):
     """Whole fits as short ones are: by a single run of lbfgs, without the steps of Adam that may follow."""
@@ -80,39 +64,43 @@ def single_runs(monkeypatch):
     monkeypatch.setattr(lbfgs, "train", lambda *given: train(*given[:6], 1))
 
 
-def fraction_correct(model, X, y):
-    """A scorer without weights."""
-    return np.mean(model.predict(X) == y)
-
-
-@pytest.mark.parametrize("scoring", [None, "accuracy", fraction_correct], ids=["default", "name", "callable"])
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.usefixtures("single_runs")
-def test_scores_are_those_of_fits_in_the_folds(scoring):
+def test_scores_and_temperatures_are_those_of_fits_in_the_folds(weighted):
+    """Each sample's probabilities are those of a fit without it, of as many iterations; the winner is fitted to all."""
     X, y = small_data()
-    model = quiet_fit(LVQClassifierCV(**PLAIN, scoring=scoring), X, y)
-    score = log_likelihood if scoring is None else fraction_correct
-    table = np.array(
-        [by_hand(X, y, candidate, StratifiedKFold(3, shuffle=True, random_state=0), score) for candidate in PAIR]
-    )
-    np.testing.assert_allclose(model.cv_results_["mean_test_score"], table.mean(axis=1))
-    np.testing.assert_allclose(model.cv_results_["std_test_score"], table.std(axis=1))
+    weight = np.random.default_rng(0).uniform(0.1, 5, len(X)) if weighted else np.ones(len(X))
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    model = quiet_fit(LVQClassifierCV(**(SMALL | {"cv": folds})), X, y, weight)
+    found = []
+    for candidate in PAIR:
+        table, settings = np.zeros((len(X), 3)), {"random_state": 0, "max_iter": 30, "calibration": None} | candidate
+        for train, test in folds.split(X, y):
+            table[test] = quiet_fit(LVQClassifier(**settings), X[train], y[train], weight[train]).predict_proba(X[test])
+        temperature = fitted_temperature(np.log(table), y, weight)
+        raised = table ** (1 / temperature)
+        each = np.log(raised[np.arange(len(y)), y] / raised.sum(axis=1))
+        found.append((np.average(each, weights=weight), temperature))
     assert model.cv_results_["params"] == list(PAIR)
-    assert model.best_params_ in PAIR
-    assert model.best_score_ == model.cv_results_["mean_test_score"][PAIR.index(model.best_params_)]
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], [score for score, _ in found], rtol=1e-3)
+    score, temperature = found[PAIR.index(model.best_params_)]
+    assert model.best_score_ == pytest.approx(score, rel=1e-3)
+    assert model.model_.decision.temperature == pytest.approx(temperature, rel=1e-3)
+    assert model.best_estimator_.calibration == "temperature"
 
 
-@pytest.mark.parametrize("better", range(3))
-def test_the_best_candidate_wins(better):
+@pytest.mark.parametrize("numbers", [(1, 2, 3), (3, 2, 1), (2, 1)])
+def test_the_best_candidate_wins(numbers):
     """Wherever it is in the list."""
-    X, y = small_data()
-    candidates = [{"relevance": None, "n_prototypes": number} for number in (1, 2, 3)]
-
-    def score(model, X, y):
-        return float(model.n_prototypes == better + 1)
-
-    model = quiet_fit(LVQClassifierCV(estimator=BASE, candidates=candidates, scoring=score, cv=3), X, y)
-    assert model.best_params_ == candidates[better]
-    assert model.best_score_ == 1
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = np.column_stack([rng.choice([-3, 3], 200) + rng.normal(size=200) * 0.5, rng.normal(size=200)])
+    X[y == 1, 0] = rng.normal(size=100) * 0.5
+    candidates = [{"form": "plain", "n_prototypes": number} for number in numbers]
+    model = quiet_fit(LVQClassifierCV(estimator=BASE, candidates=candidates, cv=3, random_state=0), X, y)
+    assert model.best_params_["n_prototypes"] != 1
+    scores = dict(zip(numbers, model.cv_results_["mean_test_score"]))
+    assert scores[1] < scores[2] - 0.1
 
 
 def test_a_class_without_samples_in_a_training_fold():
@@ -125,12 +113,6 @@ def test_a_class_without_samples_in_a_training_fold():
     assert np.isfinite(quiet_fit(LVQClassifierCV(**(SMALL | {"cv": folds})), X, y).best_score_)
 
 
-def test_an_unknown_scoring():
-    X, y = small_data()
-    with pytest.raises(ValueError, match="'scoring' parameter of LVQClassifierCV must be"):
-        LVQClassifierCV(**SMALL, scoring="accurate").fit(X, y)
-
-
 @pytest.mark.parametrize("candidates", [ONE, None], ids=["one", "default"])
 def test_only_the_winner_warns_of_its_iterations(candidates):
     X, y = small_data()
@@ -139,72 +121,42 @@ def test_only_the_winner_warns_of_its_iterations(candidates):
     assert len(warned) == 1
 
 
-def at_temperature_of(model, alone, X):
-    """Probabilities of a model that is not calibrated, at the temperature of another one."""
-    raised = alone.predict_proba(X) ** (1 / model.model_.decision.temperature)
-    return raised / raised.sum(axis=1, keepdims=True)
-
-
-@pytest.mark.usefixtures("single_runs")
-def test_the_temperature_is_that_of_the_folds(searched):
-    """Each sample's probabilities are those of a fit without it, of as many iterations."""
-    model, X, y = searched
-    table = np.zeros((len(X), 3))
-    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
-        settings = {"random_state": 0, "max_iter": 30, "calibration": None} | model.best_params_
-        table[test] = quiet_fit(LVQClassifier(**settings), X[train], y[train]).predict_proba(X[test])
-    expected = fitted_temperature(np.log(table), y, np.ones(len(y)))
-    assert model.model_.decision.temperature == pytest.approx(expected, rel=1e-3)
-    assert model.best_estimator_.calibration == "temperature"
-    raised = table ** (1 / expected)
-    likelihood = np.log(raised[np.arange(len(y)), y] / raised.sum(axis=1))
-    assert model.best_score_ == pytest.approx(likelihood.mean(), rel=1e-3)
-
-
 @pytest.mark.parametrize(
-    "base",
+    ("base", "least"),
     [
-        LVQClassifier(),
-        LVQClassifier(relevance=Matrix(rank=2, ridge=0.1)),
-        LVQClassifier(missing="ignore", cost_matrix=[[0, 1, 2], [1, 0, 2], [1, 1, 0]]),
-        LVQClassifier(solver="online"),
-        LVQClassifier(form="matrix"),
+        (LVQClassifier(), 12),
+        (LVQClassifier(relevance=Matrix(rank=2, ridge=0.1)), 12),
+        (LVQClassifier(missing="ignore", cost_matrix=[[0, 1, 2], [1, 0, 2], [1, 1, 0]]), 12),
+        (LVQClassifier(form="matrix"), 3),
+        (LVQClassifier(solver="online"), 1),
     ],
-    ids=["default", "rank", "missing", "online", "form"],
+    ids=["default", "rank", "missing", "form", "online"],
 )
-def test_the_default_candidates_fit_any_estimator(base):
-    """Each can be fitted, and all differ."""
+def test_the_default_candidates_fit_any_estimator(base, least):
+    """Each can be fitted, and all differ; a class has at most half as many prototypes as samples."""
     X, y = small_data()
-    candidates = default_candidates(base)
-    assert 12 >= len({str(candidate) for candidate in candidates}) == len(candidates) >= 3
-    search = LVQClassifierCV(estimator=base.set_params(max_iter=1, calibration=None), cv=2, random_state=0)
-    params = quiet_fit(search, X, y).cv_results_["params"]
-    assert params == [candidate for candidate in candidates if candidate["n_prototypes"] <= 15]
+    search = LVQClassifierCV(estimator=clone(base).set_params(max_iter=1, calibration=None), cv=2, random_state=0)
+    candidates = quiet_fit(search, X, y).cv_results_["params"]
+    assert 12 >= len({str(candidate) for candidate in candidates}) == len(candidates) >= least
     for candidate in candidates:
         given = clone(base).set_params(max_iter=1, calibration=None, form="auto", **candidate)
-        assert len(quiet_fit(given, X, y).prototypes_) >= 3
+        assert 3 <= len(quiet_fit(given, X, y).prototypes_) <= 45
+    if base.form != "auto":
+        assert [one["relevance"] for one in candidates] == [
+            one.relevance for one in CANDIDATES if one.name == base.form
+        ]
 
 
-def test_the_candidates_of_a_form_are_those_of_its_table():
-    named = [candidate["relevance"] for candidate in default_candidates(LVQClassifier(form="additive"))]
-    assert named == [form.relevance for form in FORMS if form.name == "additive"]
-
-
-@quietly
-def test_many_prototypes_need_many_samples():
-    """Of the default candidates; those that are given are compared as they are."""
-    X, y = small_data()  # 30 of each class: at most 15 prototypes
-    model = quiet_fit(LVQClassifierCV(estimator=LVQClassifier(max_iter=2), cv=2, random_state=0), X, y)
-    assert {candidate["n_prototypes"] for candidate in model.cv_results_["params"]} == {1, 2, 3, 8, 12}
-    tripled = quiet_fit(clone(model), np.repeat(X, 3, axis=0), np.repeat(y, 3))
-    assert len(tripled.cv_results_["params"]) == len(model.cv_results_["params"])  # copies are not distinct
-    given = quiet_fit(clone(model).set_params(candidates=[{"n_prototypes": 10}]), X, y)
-    assert given.best_params_ == {"n_prototypes": 10}
+def test_few_samples_of_a_class_are_plain():
+    X, y = small_data()
+    model = quiet_fit(LVQClassifierCV(estimator=BASE, cv=2, random_state=0), X[:24], y[:24])
+    assert [candidate["relevance"] for candidate in model.cv_results_["params"]] == [CANDIDATES[0].relevance]
 
 
 def test_without_calibration():
     X, y = small_data()
-    assert quiet_fit(LVQClassifierCV(**PLAIN), X, y).model_.decision.temperature == 1
+    base = LVQClassifier(max_iter=30, calibration=None)
+    assert quiet_fit(LVQClassifierCV(**(SMALL | {"estimator": base})), X, y).model_.decision.temperature == 1
 
 
 def test_a_class_that_is_missing_in_a_training_fold():
@@ -219,15 +171,28 @@ def test_a_class_that_is_missing_in_a_training_fold():
     assert model.best_score_ < 3 * math.log(1e-6) / 60
 
 
-def test_the_winner_is_fitted_on_all_samples_as_it_would_be_alone(searched):
-    model, X, y = searched
+@pytest.mark.parametrize(
+    "candidates",
+    [
+        PAIR,
+        ({"relevance": None, "n_prototypes": 3, "cost": "rslvq", "decision": "posterior"},),
+        ({"relevance": None, "cost": GLVQCost(slope=3.0)},),
+        ({"relevance": Matrix(ridge=0.01), "kernel": None, "cost": LOGMCost(xi=1.0)},),
+    ],
+    ids=["pair", "posterior", "slope", "matrix"],
+)
+def test_the_winner_is_fitted_on_all_samples_as_it_would_be_alone(candidates):
+    """Whatever a structure sets, the search predicts as an `LVQClassifier` of that structure does."""
+    X, y = small_data()
+    model = quiet_fit(LVQClassifierCV(**(SMALL | {"candidates": candidates})), X, y)
     settings = {"random_state": 0, "max_iter": 30, "calibration": None} | model.best_params_
     alone = quiet_fit(LVQClassifier(**settings), X, y)
     np.testing.assert_array_equal(model.prototypes_, alone.prototypes_)
-    np.testing.assert_array_equal(model.omega_, alone.omega_)
     np.testing.assert_array_equal(model.predict(X), alone.predict(X))
-    np.testing.assert_allclose(model.predict_proba(X), at_temperature_of(model, alone, X), rtol=1e-12)
-    np.testing.assert_allclose(model.decision_function(X), np.log(model.predict_proba(X)), rtol=1e-9)
+    raised = alone.predict_proba(X) ** (1 / model.model_.decision.temperature)
+    np.testing.assert_allclose(model.predict_proba(X), raised / raised.sum(axis=1, keepdims=True), rtol=1e-9)
+    if candidates is not PAIR:  # scores of the cross-entropy are the logarithms of the probabilities
+        np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X), rtol=1e-9)
     assert model.best_estimator_.objective_value(X, y) == alone.objective_value(X, y)
     np.testing.assert_array_equal(model.explain(X).contributions, alone.explain(X).contributions)
 
@@ -241,8 +206,7 @@ def test_the_same_result_again_and_in_threads(n_jobs, make_seed):
     model = LVQClassifierCV(estimator=LVQClassifier(relevance="matrix", max_iter=12), candidates=candidates, cv=3)
     one = quiet_fit(clone(model).set_params(random_state=0), X, y)
     other = quiet_fit(clone(model).set_params(random_state=make_seed(0), n_jobs=n_jobs), X, y)
-    for name in ("mean_test_score", "std_test_score"):
-        np.testing.assert_array_equal(other.cv_results_[name], one.cv_results_[name])
+    np.testing.assert_array_equal(other.cv_results_["mean_test_score"], one.cv_results_["mean_test_score"])
     assert other.best_params_ == one.best_params_
     np.testing.assert_array_equal(other.prototypes_, one.prototypes_)
 
@@ -256,15 +220,23 @@ def test_a_scale_of_weights_changes_nothing():
 
 
 def test_a_class_with_a_single_sample():
-    """Stratified folds cannot divide it; scikit-learn warns, and the search goes on."""
+    """It takes no part in the folds, and has a prototype in the end."""
     X, y = small_data()
     y[0] = 3
-    with pytest.warns(UserWarning, match="least populated class"):
-        model = LVQClassifierCV(**(SMALL | {"estimator": LVQClassifier(max_iter=100, solver=LBFGS(tol=0.01))})).fit(
-            X, y
-        )
+    model = quiet_fit(LVQClassifierCV(**SMALL), X, y)
     assert np.isfinite(model.cv_results_["mean_test_score"]).all()
     assert model.classes_.tolist() == [0, 1, 2, 3]
+
+
+def test_copies_are_in_different_folds(monkeypatch):
+    """As in `LVQClassifier`: where features have few values, new samples are mostly copies of known ones."""
+    X, y = small_data()
+    seen = []
+    monkeypatch.setattr(search, "cross_fit", lambda candidates, folds, _: seen.append(folds) or Choice(0, 1.0, [0, 0]))
+    LVQClassifierCV(**SMALL).fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
+    for _, test in seen[0].pairs:
+        rows = seen[0].samples.X[test]
+        assert len(np.unique(rows, axis=0)) == len(rows) == 90
 
 
 @pytest.mark.parametrize(
@@ -304,7 +276,7 @@ def test_another_estimator_is_refused(wrong):
         LVQClassifierCV(estimator=wrong).fit(X, y)
 
 
-@pytest.mark.parametrize(("cv", "said"), [(5, "n_splits=5"), (GroupKFold(2), "'groups' parameter")])
+@pytest.mark.parametrize(("cv", "said"), [(5, "too few"), (GroupKFold(2), "'groups' parameter")])
 def test_folds_that_are_not_possible(cv, said):
     X, y = np.arange(6.0).reshape(3, 2), [0, 1, 2]
     with pytest.raises(ValueError, match=rf"cv={re.escape(repr(cv))} of LVQClassifierCV cannot split.*{said}.*Give"):
@@ -347,32 +319,6 @@ def test_in_a_pipeline_and_in_cross_validation():
     assert cross_val_score(model, X, y, cv=3).mean() > 0.94
 
 
-@pytest.mark.parametrize("scoring", [None, "accuracy"])
-@pytest.mark.usefixtures("single_runs")
-def test_weights_count_in_fits_and_in_scores(scoring):
-    X, y = small_data()
-    weight = np.random.default_rng(0).uniform(0.1, 5, len(X))
-    settings = PLAIN | {"candidates": ONE, "scoring": scoring}
-    model = quiet_fit(LVQClassifierCV(**settings), X, y, weight)
-    scores = []
-    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
-        inner = quiet_fit(
-            LVQClassifier(n_prototypes=1, relevance=LOCAL, max_iter=30, calibration=None, random_state=0),
-            X[train],
-            y[train],
-            weight[train],
-        )
-        correct = inner.predict(X[test]) == y[test]
-        each = correct if scoring else [log_likelihood(inner, x[None], [label]) for x, label in zip(X[test], y[test])]
-        scores.append(np.average(each, weights=weight[test]))
-    pooled = (
-        None
-        if scoring
-        else [weight[test].sum() for _, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)]
-    )
-    assert model.best_score_ == pytest.approx(np.average(scores, weights=pooled))
-
-
 def test_no_partial_fit():
     assert not hasattr(LVQClassifierCV(), "partial_fit")
 
@@ -385,32 +331,6 @@ def test_names_of_classes_and_features():
     model = quiet_fit(LVQClassifierCV(**(SMALL | {"candidates": PAIR[:1]})), frame, names)
     assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
     assert set(model.predict(frame)) <= {"ash", "birch", "cedar"}
-
-
-# -- candidates that change more than the matrix -----------------------------------------------------------------------
-
-
-def assert_predicts_like(model, X, y, structure):
-    plain = quiet_fit(LVQClassifier(random_state=0, max_iter=30, calibration=None, **structure), X, y)
-    for method in ("predict", "decision_function"):
-        np.testing.assert_allclose(getattr(model, method)(X), getattr(plain, method)(X), rtol=1e-9, err_msg=method)
-    np.testing.assert_allclose(model.predict_proba(X), at_temperature_of(model, plain, X), rtol=1e-9)
-
-
-@pytest.mark.parametrize(
-    "structure",
-    [
-        {"relevance": None, "n_prototypes": 3, "cost": "rslvq", "decision": "posterior"},
-        {"relevance": None, "cost": GLVQCost(slope=3.0)},
-        {"relevance": Matrix(ridge=0.01), "kernel": None, "cost": LOGMCost(xi=1.0)},
-    ],
-    ids=["posterior", "slope", "matrix"],
-)
-def test_predictions_are_those_of_the_winner(structure):
-    """Whatever a structure sets, the search predicts as an `LVQClassifier` of that structure does."""
-    X, y = small_data()
-    model = quiet_fit(LVQClassifierCV(**(SMALL | {"candidates": (structure,)})), X, y)
-    assert_predicts_like(model, X, y, structure)
 
 
 @pytest.mark.parametrize("winner", ["local_matrix", "matrix"])
@@ -428,19 +348,17 @@ def test_the_winner_transforms_with_one_matrix(winner):
     [
         ((), "'candidates' parameter of LVQClassifierCV must hold at least one dict"),
         ("simple", "'candidates' parameter of LVQClassifierCV must be"),
-        (
-            [0.1, 0.2],
-            "'candidates' parameter of LVQClassifierCV must hold dicts of parameters of LVQClassifier, got 0.1",
-        ),
+        ([0.1, 0.2], "'candidates' parameter of LVQClassifierCV must hold .*0.1"),
         ([{"relevance": Matrix(ridge=-1.0)}], "'ridge' parameter of Matrix must be"),
         ([{"n_protos": 2}], "Invalid parameter 'n_protos'"),
         ([{"relevance": "hebbian", "solver": "lbfgs"}], "solver"),
     ],
 )
-def test_candidates_that_cannot_be_fitted(candidates, message):
+def test_candidates_that_cannot_be_fitted(candidates, message, monkeypatch):
     """All are checked before any of them is fitted."""
     X, y = small_data()
+    monkeypatch.setattr(search, "cross_fit", lambda *_: pytest.fail("fitted"))
     good = [] if isinstance(candidates, str) or not candidates else [{"n_prototypes": 1}]
     given = [*good, *candidates] if good else candidates
     with pytest.raises(ValueError, match=message):
-        LVQClassifierCV(**(SMALL | {"candidates": given, "scoring": lambda *_: pytest.fail("fitted")})).fit(X, y)
+        LVQClassifierCV(**(SMALL | {"candidates": given})).fit(X, y)

@@ -1,10 +1,12 @@
 """The function that batch solvers minimise: its gradient by the free parameters, for any blocks and threads."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from lvq.model.costs import GLVQCost, LOGMCost, RSLVQCost
-from lvq.model.links import Gaussian
+from lvq.model.links import Gaussian, Identity
 from lvq.model.objective import Objective, Params, Problem
 from lvq.model.relevance import DataScale, Matrix, Relevance, Scale, Weights
 from lvq.model.samples import ArraySamples
@@ -71,3 +73,18 @@ def test_gradient_by_the_free_parameters(rule, cost):
         assert np.shape(ours) == np.shape(at)
         scale = max(np.abs(expected).max(), 1e-3)
         np.testing.assert_allclose(ours, expected, rtol=0, atol=2e-6 * scale, err_msg=name)
+
+
+def test_fixed_prototypes_and_a_fixed_metric_have_no_gradient():
+    objective = Objective(Matrix().metric(LABELS), Identity(), GLVQCost(), LABELS)
+    problem, fixed = (Problem(objective, Matrix(), fixed_prototypes=fixed) for fixed in (False, True))
+    free, data = draw(0, problem)
+    free = free._replace(width=None)
+    (value, gradient), (same, other) = (each.value_and_gradient(free, data) for each in (problem, fixed))
+    assert value == same
+    assert not other.prototypes.any()
+    np.testing.assert_array_equal(other.relevance, gradient.relevance)
+    same, other = replace(problem, fixed_relevance=True).value_and_gradient(free, data)
+    assert value == same
+    assert not other.relevance.any()
+    np.testing.assert_array_equal(other.prototypes, gradient.prototypes)

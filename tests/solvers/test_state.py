@@ -80,7 +80,7 @@ def test_units_are_measured_in_blocks(monkeypatch):
 def test_units_of_samples_that_are_prototypes_follow_the_prototypes(offset):
     places = offset + np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]])
     units = spread_of(Euclidean(), Params(places), ArraySamples(places, np.arange(3), np.ones(3)))
-    assert units[:3] == pytest.approx((0.2 * (9 + 9 + 16) / 3, 0.2 * (9 + 9 + 16) / 3, 0))
+    assert units[:3] == pytest.approx((0.25 * (9 + 9 + 16) / 3, 0.25 * (9 + 9 + 16) / 3, 0))
 
 
 def test_units_of_two_batches_together_are_those_of_their_union():

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from lvq.estimators.base import BaseLVQ, unchanged_on_error
 from lvq.estimators.cost_based import CostBasedLVQ
-from lvq.estimators.cross_fit import Candidate, Folds, best_of, choice_rows, cross_fitted_temperature, make_folds, race
+from lvq.estimators.cross_fit import Candidate, Choice, Folds, choice_rows, cross_fit, make_folds
 from lvq.estimators.parameters import at_least_one, estimator, one_of
 from lvq.estimators.sample_prototypes import on_samples
 from lvq.estimators.specification import MAX_SPARSE, Parts, Solver
@@ -37,6 +37,14 @@ class Form(NamedTuple):
         """The form in words."""
         shape = "local matrix" if getattr(self.relevance, "local", None) and self.name == "matrix" else self.name
         return f"{shape}, {self.n_prototypes} prototype{'s' if self.n_prototypes > 1 else ''} a class"
+
+    def counts(self, samples: ArraySamples, classes: np.ndarray) -> int | dict[Label, int]:
+        """Prototypes of each class: at most half as many as samples."""
+        if self.n_prototypes == 1 or not samples.in_memory:
+            return self.n_prototypes
+        sizes = np.bincount(as_numpy(samples.y), minlength=len(classes))
+        counts = np.clip(sizes // 2, 1, self.n_prototypes)
+        return dict(zip(classes.tolist(), counts.tolist())) if counts.min() < self.n_prototypes else self.n_prototypes
 
     def work(self, n_features: int, n_classes: int) -> int:
         """Multiplications for the distances of a sample."""
@@ -97,7 +105,7 @@ class _OfStreams:
             raise AttributeError(
                 f"{type(model).__name__} has no partial_fit with these parameters, as it learns how large its matrices "
                 "are. Set solver='online' and a relevance such as 'local_diagonal', or a relevance without a ridge, "
-                "before the first fit."
+                "before the first fit. A new class alone is added by add_class."
             )
         return MethodType(CostBasedLVQ.partial_fit, model)
 
@@ -213,9 +221,9 @@ class LVQClassifier(CostBasedLVQ):
     def _counts_are_open(self) -> bool:
         return self.n_prototypes in (None, "auto") and isinstance(self.init, str)
 
-    def _table(self) -> tuple[Form, ...]:
+    def _table(self, forms: tuple[Form, ...] = FORMS) -> tuple[Form, ...]:
         """The forms that the parameters leave open; those of the online solver have no ridge."""
-        forms = tuple(form for form in FORMS if self.form in ("auto", form.name))
+        forms = tuple(form for form in forms if self.form in ("auto", form.name))
         if self._is_online():
             shared = Matrix(rank="auto") if self.form in ("auto", "linear", "matrix") else Relevance()
             rule = Weights(local="prototype") if self.form == "additive" else shared
@@ -238,15 +246,10 @@ class LVQClassifier(CostBasedLVQ):
             return LBFGS(tol=TEXT_TOL)
         return super()._solver(cost, relevance, X)
 
-    def _with_form(self, form: Form, sizes: np.ndarray | None = None, classes: np.ndarray | None = None) -> Self:
-        """A copy that is fixed to a form; a class has at most half as many prototypes as samples."""
-        given: Argument = self.n_prototypes
-        if self._counts_are_open():
-            given = form.n_prototypes
-            if sizes is not None and classes is not None and given > 1:
-                counts = np.clip(sizes // 2, 1, given)
-                given = dict(zip(classes.tolist(), counts.tolist()))
-        return clone(self).set_params(form="auto", relevance=form.relevance, n_prototypes=given)
+    def _with_form(self, relevance: Relevance, n_prototypes: int | dict[Label, int]) -> Self:
+        """A copy that is fixed to a form, with the number of prototypes that was given, if there is one."""
+        given = n_prototypes if self._counts_are_open() else self.n_prototypes
+        return clone(self).set_params(form="auto", relevance=relevance, n_prototypes=given)
 
     def _counts(self, classes: np.ndarray) -> np.ndarray:
         return np.full(len(classes), 1) if self.n_prototypes is None else super()._counts(classes)
@@ -254,39 +257,23 @@ class LVQClassifier(CostBasedLVQ):
     def _settled(
         self, parts: Parts, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None, warm: bool
     ) -> tuple[Self, Parts, float]:
-        if self._is_open():
-            return self._chosen(parts, samples, classes, groups, warm)
-        self.form_: str | None = None
-        self.form_scores_: dict[str, float] = {}
-        shaped, parts, _ = super()._settled(parts, samples, classes, groups, warm)
-        if self.calibration is None:
-            return shaped, parts, 1.0
-        folds = self._folds(parts, samples, classes, groups)
-        return shaped, parts, 1.0 if folds is None else cross_fitted_temperature(Candidate(shaped, parts), folds)
-
-    def _chosen(
-        self, parts: Parts, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None, warm: bool
-    ) -> tuple[Self, Parts, float]:
         """A copy with the form that is best on samples left out, its parts, and its temperature."""
-        if warm and self._goes_on(classes):
-            forms: tuple[Form, ...] = (self._fitted_form(),)
-            shapes = [as_chosen(self)]
+        forms: tuple[Form, ...] = ()
+        self.form_: str | None
+        if not self._is_open():
+            shapes = [super()._settled(parts, samples, classes, groups, warm)[0]]
+        elif warm and self._goes_on(classes):
+            forms, shapes = (Form(self.form_ or "plain", self._state.relevance, 1),), [as_chosen(self)]
         else:
-            forms = self._affordable(parts, samples, len(classes))
-            sizes = np.bincount(as_numpy(samples.y), minlength=len(classes)) if samples.in_memory else None
-            shapes = [self._with_form(form, sizes, classes) for form in forms]
+            forms = self._affordable(FORMS, parts, samples, len(classes))
+            shapes = [self._with_form(form.relevance, form.counts(samples, classes)) for form in forms]
         candidates = [Candidate(shape, replace(parts, relevance=shape._relevance())) for shape in shapes]
         folds = self._folds(parts, samples, classes, groups) if len(forms) > 1 or self.calibration else None
-        self.form_, self.form_scores_ = forms[0].name, {}
-        if folds is None:
-            return *candidates[0], 1.0
-        if len(forms) == 1:
-            return *candidates[0], 1.0 if self.calibration is None else cross_fitted_temperature(candidates[0], folds)
-        tables, kept = race(candidates, folds)
-        place, temperature, scores = best_of(tables, kept, folds)
-        self.form_ = forms[place].name
-        self.form_scores_ = {form.label: -score for form, score in zip(forms, scores)}
-        return *candidates[place], 1.0 if self.calibration is None else temperature
+        choice = Choice(0, 1.0, np.array([])) if folds is None else cross_fit(candidates, folds)
+        self.form_ = forms[choice.place].name if forms else None
+        scores = choice.scores if len(forms) > 1 else ()
+        self.form_scores_ = {form.label: -float(score) for form, score in zip(forms, scores)}
+        return *candidates[choice.place], 1.0 if self.calibration is None else choice.temperature
 
     def _folds(
         self, parts: Parts, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None
@@ -301,13 +288,11 @@ class LVQClassifier(CostBasedLVQ):
         has_size = self._state.relevance.free_size
         return np.array_equal(classes, self.model_.classes) and not (self._is_online() and has_size)
 
-    def _fitted_form(self) -> Form:
-        """The form of the last fit, for a warm start."""
-        return Form(self.form_ or "plain", self._state.relevance, 1)
-
-    def _affordable(self, parts: Parts, samples: ArraySamples, n_classes: int) -> tuple[Form, ...]:
+    def _affordable(
+        self, forms: tuple[Form, ...], parts: Parts, samples: ArraySamples, n_classes: int
+    ) -> tuple[Form, ...]:
         """The forms to compare: a plain one where samples are few, and no form that takes too long."""
-        forms, n_samples = self._table(), samples.n_samples
+        forms, n_samples = self._table(forms), samples.n_samples
         if not isinstance(parts.solver, LBFGS):
             return forms[-1:]
         if n_samples < FEW * n_classes or (samples.in_memory and _is_wide(samples.X)):
@@ -334,9 +319,6 @@ def as_chosen(estimator: BaseLVQ) -> BaseLVQ:
     """A copy of a fitted estimator that is not fitted, with the form that its `fit` has chosen."""
     if not isinstance(estimator, LVQClassifier) or not estimator._is_open():
         return clone(estimator)
-    form, model = estimator._fitted_form(), estimator.model_
-    fixed = estimator._with_form(form)
-    if estimator._counts_are_open():
-        counts = np.bincount(model.labels, minlength=len(model.classes))
-        fixed.set_params(n_prototypes=dict(zip(model.classes.tolist(), counts.tolist())))
-    return fixed
+    model = estimator.model_
+    counts = np.bincount(model.labels, minlength=len(model.classes))
+    return estimator._with_form(estimator._state.relevance, dict(zip(model.classes.tolist(), counts.tolist())))

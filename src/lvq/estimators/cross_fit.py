@@ -1,4 +1,4 @@
-"""Cross-fitting: log-probabilities of samples that were left out of short fits, for one or several candidates.
+"""Cross-fitting: one or several candidates judged by samples that are left out of short fits.
 
 Calibration has one candidate, the choice of a form or of the number of prototypes a few, and `LVQClassifierCV` a table.
 Each sample is predicted by a model that was not fitted to it. These models begin anew: a continued fit would remember
@@ -24,7 +24,7 @@ from lvq.model.rows import as_numpy, canonical_order, dense
 from lvq.model.samples import ArraySamples, rows_by_class
 from lvq.model.scores import fitted_temperature
 from lvq.solvers.state import silent
-from lvq.typing import Array
+from lvq.typing import Array, Fold
 
 if TYPE_CHECKING:
     from lvq.estimators.base import BaseLVQ
@@ -45,30 +45,35 @@ class Candidate(NamedTuple):
     estimator: "BaseLVQ"
     parts: Parts
 
-    @property
-    def iterations(self) -> int:
-        """Iterations of its fits in folds."""
-        return min(ITERATIONS, self.parts.max_iter)
+
+class Choice(NamedTuple):
+    """The place of the best candidate, the temperature of its probabilities, and mean log-likelihoods of all."""
+
+    place: int
+    temperature: float
+    scores: np.ndarray
 
 
 class Folds(NamedTuple):
     """Samples, rows to train on and rows that are left out, for each fold, and the classes."""
 
     samples: ArraySamples
-    pairs: list[tuple[np.ndarray, np.ndarray]]
+    pairs: list[Fold]
     classes: np.ndarray
 
     @property
-    def known(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Class indices, weights and fold numbers of the rows that are left out, fold by fold."""
+    def known(self) -> tuple[np.ndarray, np.ndarray]:
+        """Class indices and weights of the rows that are left out, fold by fold."""
         rows = np.concatenate([test for _, test in self.pairs])
-        number = np.repeat(np.arange(len(self.pairs)), [len(test) for _, test in self.pairs])
-        return as_numpy(self.samples.y)[rows], as_numpy(self.samples.weight)[rows].astype(float), number
+        return as_numpy(self.samples.y)[rows], as_numpy(self.samples.weight)[rows].astype(float)
 
     @property
-    def test_ratio(self) -> float:
-        """Mean number of rows that are left out for each row to train on."""
-        return float(np.mean([len(test) / len(train) for train, test in self.pairs]))
+    def inflation(self) -> float:
+        """Factor of the variance of a mean over the rows that are left out, as training sets of folds overlap.
+
+        It is 1 + K n_test/n_train for K folds (Nadeau and Bengio 2003).
+        """
+        return 1 + float(np.sum([len(test) / len(train) for train, test in self.pairs]))
 
     def narrow(self) -> "Folds":
         """Sparse samples without the features that none of them has: there plain prototypes are 0 and stay so."""
@@ -76,16 +81,42 @@ class Folds(NamedTuple):
         return self._replace(samples=ArraySamples(X, self.samples.y, self.samples.weight))
 
 
-def cross_fit(candidates: Sequence[Candidate], folds: Folds, n_jobs: int | None = None) -> list[np.ndarray]:
-    """Log-probabilities of the samples left out, (n_left_out, n_classes), by each candidate."""
-    jobs = (delayed(short_fit)(candidate, folds, pair) for candidate in candidates for pair in folds.pairs)
-    parts = Parallel(n_jobs=n_jobs, prefer="threads")(jobs)
-    return [np.concatenate(parts[begin : begin + len(folds.pairs)]) for begin in range(0, len(parts), len(folds.pairs))]
+def cross_fit(candidates: Sequence[Candidate], folds: Folds, n_jobs: int | None = None) -> Choice:
+    """The best of the candidates by the log-likelihood of samples that are left out of short fits, fold by fold.
+
+    Candidates are in the order of preference: the first is taken that is behind the best one by at most
+    `STANDARD_ERRORS`. A candidate that is `BEHIND` after some folds is left out of the others. Its score is that of the
+    chosen one plus their difference so far.
+    """
+    tables: list[list[np.ndarray]] = [[] for _ in candidates]
+    kept, (y, weight) = list(range(len(candidates))), folds.known
+
+    def judged(place: int) -> tuple[np.ndarray, float]:
+        table = np.concatenate(tables[place])
+        return log_likelihoods(table, y[: len(table)], weight[: len(table)])
+
+    for done, pair in enumerate(folds.pairs, start=1):
+        fits = (delayed(short_fit)(candidates[place], folds, pair) for place in kept)
+        for place, table in zip(kept, Parallel(n_jobs=n_jobs, prefer="threads")(fits)):
+            tables[place].append(table)
+        likely = np.stack([judged(place)[0] for place in kept])
+        allowed = BEHIND if done < len(folds.pairs) else STANDARD_ERRORS
+        inflation = folds._replace(pairs=folds.pairs[:done]).inflation
+        close = close_to_best(likely, weight[: likely.shape[1]], inflation, allowed)
+        kept = [place for place, is_close in zip(kept, close) if is_close]
+    best = kept[0]
+    reference, temperature = judged(best)
+    found = [judged(place)[0] for place in range(len(candidates))]
+    behind = [np.average(one - reference[: len(one)], weights=weight[: len(one)]) for one in found]
+    return Choice(best, temperature, np.average(reference, weights=weight) + np.array(behind))
 
 
-def short_fit(candidate: Candidate, folds: Folds, pair: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+def short_fit(candidate: Candidate, folds: Folds, pair: Fold) -> np.ndarray:
     """Log-probabilities of the rows that are left out of a fit of few iterations."""
-    (train, test), parts = pair, replace(candidate.parts, max_runs=1, max_iter=candidate.iterations)
+    (train, test), parts = (
+        pair,
+        replace(candidate.parts, max_runs=1, max_iter=min(ITERATIONS, candidate.parts.max_iter)),
+    )
     samples = ArraySamples(*folds.samples.take(train))
     with warnings.catch_warnings():  # of classes with few samples in a fold
         warnings.simplefilter("ignore", UserWarning)
@@ -127,8 +158,13 @@ def make_folds(samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | 
     used = number >= 0
     if used.sum() < MIN_SAMPLES or len(np.unique(y[used])) < 2:
         return None
-    pairs = [(np.flatnonzero(used & (number != k)), np.flatnonzero(number == k)) for k in range(number.max() + 1)]
-    return Folds(samples, [pair for pair in pairs if len(pair[1])], classes)
+    return Folds(samples, fold_pairs(number), classes)
+
+
+def fold_pairs(number: np.ndarray) -> list[Fold]:
+    """Rows to train on and rows that are left out, for each fold that has some, from the number of each row's fold."""
+    used = number >= 0
+    return [(np.flatnonzero(used & (number != k)), np.flatnonzero(number == k)) for k in np.unique(number[used])]
 
 
 def _canonical_rows(X: Array, y: np.ndarray) -> np.ndarray:
@@ -142,10 +178,10 @@ def _canonical_rows(X: Array, y: np.ndarray) -> np.ndarray:
     return np.lexsort((rank, *as_numpy(numbers).T[::-1], y))
 
 
-def fold_numbers(X: Array, y: np.ndarray) -> np.ndarray:
+def fold_numbers(X: Array, y: np.ndarray, n_folds: int = N_FOLDS) -> np.ndarray:
     """Number of each sample's fold; -1 for those of a class with fewer distinct samples than folds.
 
-    There are five folds, or so many as half of the distinct samples have in their class, and at least two. The distinct
+    There are `n_folds`, or so many as half of the distinct samples have in their class, and at least two. The distinct
     samples of a class are dealt at random. Copies follow each other, to be in different folds: where
     features have few values, new samples are mostly copies of known ones too.
 
@@ -160,7 +196,7 @@ def fold_numbers(X: Array, y: np.ndarray) -> np.ndarray:
     by_class = rows_by_class(y, int(y.max()) + 1)
     orders = [canonical_order(X[rows]) for rows in by_class]
     sizes = [len(distinct) for _, distinct in orders]
-    n_folds = int(np.clip(np.median(np.repeat(sizes, sizes)), 2, N_FOLDS))
+    n_folds = int(np.clip(np.median(np.repeat(sizes, sizes)), 2, n_folds))
     for rows, (order, distinct) in zip(by_class, orders):
         if len(distinct) >= n_folds:
             place = random.permutation(len(distinct))[np.argsort(np.argsort(order[distinct]))]
@@ -207,57 +243,48 @@ def group_folds(
 # -- choices -----------------------------------------------------------------------------------------------------------
 
 
-def cross_fitted_temperature(candidate: Candidate, folds: Folds) -> float:
-    """Temperature with the smallest log-loss of samples that were left out of a fit."""
-    y, weight, _ = folds.known
-    return fitted_temperature(cross_fit([candidate], folds)[0], y, weight)
+def log_likelihoods(table: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, float]:
+    """Log-likelihood of each sample at the temperature that the table needs, and the temperature.
 
-
-def log_likelihoods(
-    table: np.ndarray, y: np.ndarray, weight: np.ndarray, temperature: float | None = None
-) -> tuple[np.ndarray, float]:
-    """Log-likelihood of each sample at a given temperature or that of its table, and the temperature.
-
-    Samples of a class that the fit of their fold did not know do not count in the temperature of the table.
+    Samples of a class that the fit of their fold did not know do not count in the temperature.
     """
     rows = np.arange(len(y))
-    if temperature is None:
-        known = np.isfinite(table[rows, y])
-        temperature = fitted_temperature(table[known], y[known], weight[known]) if known.any() else 1.0
+    known = np.isfinite(table[rows, y])
+    temperature = fitted_temperature(table[known], y[known], weight[known]) if known.any() else 1.0
     sharp = log_softmax(table / temperature, axis=1)[rows, y]
     return np.maximum(sharp, SMALLEST_LOGARITHM), temperature
 
 
-def best_of(tables: Sequence[np.ndarray], kept: Sequence[int], folds: Folds) -> tuple[int, float, list[float]]:
-    """Place and temperature of the best of the tables that were kept, and the mean log-likelihoods of all.
+def close_to_best(table: np.ndarray, weight: np.ndarray, inflation: float, allowed: float) -> np.ndarray:
+    """Whether each candidate is behind the best one by at most `allowed` standard errors of their difference.
 
-    That of a candidate that was left out of the last folds is that of the best one plus their difference in the first.
+    Differences on the same samples vary less than scores.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_candidates, n_samples)
+        Score of each candidate on each sample.
+    weight : ndarray of shape (n_samples,)
+        Weights of the samples.
+    inflation : float
+        Factor of the variance of a mean, see `Folds`.
+    allowed : float
+        Number of standard errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = np.array([[-1.0, -0.9, -1.3, -0.8], [-1.1, -0.7, -1.3, -0.89], [-0.1, -0.2, -0.1, -0.2]])
+    >>> close_to_best(table, np.ones(4), 2.0, allowed=1.0).tolist()
+    [False, False, True]
     """
-    y, weight, number = folds.known
-    judged = [log_likelihoods(table, y[: len(table)], weight[: len(table)]) for table in tables]
-    scores = Scores(np.stack([judged[place][0] for place in kept]), weight, number, folds.test_ratio)
-    best = kept[choose(scores)]
-    reference, temperature = judged[best]
-    whole = float(reference @ weight / weight.sum())
-    behind = [(score - reference[: len(score)], weight[: len(score)]) for score, _ in judged]
-    return best, temperature, [whole + float(difference @ part / part.sum()) for difference, part in behind]
-
-
-def race(candidates: Sequence[Candidate], folds: Folds) -> tuple[list[np.ndarray], list[int]]:
-    """Tables as of `cross_fit`, and the places of those that are complete: fold by fold, without those far behind."""
-    tables: list[list[np.ndarray]] = [[] for _ in candidates]
-    kept = list(range(len(candidates)))
-    for done, pair in enumerate(folds.pairs, start=1):
-        for place in kept:
-            tables[place].append(short_fit(candidates[place], folds, pair))
-        if done == len(folds.pairs) or len(kept) == 1:
-            continue
-        seen = folds._replace(pairs=folds.pairs[:done])
-        y, weight, number = seen.known
-        judged = [log_likelihoods(np.concatenate(tables[place]), y, weight)[0] for place in kept]
-        scores = Scores(np.stack(judged), weight, number, folds.test_ratio)
-        kept = [kept[index] for index in np.flatnonzero(close_to_best(scores, BEHIND))]
-    return [np.concatenate(parts) for parts in tables], kept
+    fraction = weight / weight.sum()
+    mean = table @ fraction
+    best = int(mean.argmax())
+    difference, behind = table - table[best], mean[best] - mean
+    concentration = float(fraction @ fraction)  # one over the number of samples where their weights are equal
+    variance = (difference + behind[:, None]) ** 2 @ fraction * concentration / max(1 - concentration, 1e-9)
+    return behind <= allowed * np.sqrt(inflation * variance)
 
 
 def chosen_number(estimator: "BaseLVQ", parts: Parts, samples: ArraySamples, classes: np.ndarray) -> int:
@@ -268,79 +295,4 @@ def chosen_number(estimator: "BaseLVQ", parts: Parts, samples: ArraySamples, cla
     if folds is None or len(numbers) == 1:
         return 1
     candidates = [Candidate(clone(estimator).set_params(n_prototypes=number), parts) for number in numbers]
-    return numbers[best_of(cross_fit(candidates, folds), range(len(candidates)), folds)[0]]
-
-
-class Scores(NamedTuple):
-    """Scores of candidates on the same validation samples.
-
-    Parameters
-    ----------
-    table : ndarray of shape (n_candidates, n_units)
-        Score of each candidate on each unit: a validation sample, or a whole fold where only its score is known.
-    weight : ndarray of shape (n_units,)
-        Weights of the units.
-    fold : ndarray of shape (n_units,)
-        The fold of each unit.
-    test_ratio : float
-        Mean number of validation samples of a fold for each of its training samples.
-    """
-
-    table: np.ndarray
-    weight: np.ndarray
-    fold: np.ndarray
-    test_ratio: float
-
-    def means(self) -> np.ndarray:
-        """Weighted mean score of each candidate."""
-        return self.table @ self.weight / self.weight.sum()
-
-    def deviations(self) -> np.ndarray:
-        """Standard deviation over the folds of each candidate's mean score; folds without weight do not count."""
-        total = np.bincount(self.fold, self.weight)
-        sums = np.stack([np.bincount(self.fold, self.weight * row) for row in self.table])
-        return (sums[:, total > 0] / total[total > 0]).std(axis=1)
-
-    def standard_errors(self, reference: int) -> np.ndarray:
-        """Standard error of the mean difference of each candidate to a reference; NaN for a single unit.
-
-        Differences on the same units vary less than scores. Training sets of folds overlap, so their models and their
-        scores are correlated: the variance of a mean over K folds grows by the factor 1 + K n_test/n_train (Nadeau and
-        Bengio 2003).
-        """
-        fraction = self.weight / self.weight.sum()
-        concentration = float(fraction @ fraction)  # one over the number of units where their weights are equal
-        n_folds = len(np.unique(self.fold))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            difference = self.table - self.table[reference]
-            variance = (difference - (difference @ fraction)[:, None]) ** 2 @ fraction / (1 - concentration)
-            return np.sqrt(variance * concentration * (1 + n_folds * self.test_ratio))
-
-
-def choose(scores: Scores, allowed: float = STANDARD_ERRORS) -> int:
-    """The first candidate that is behind the best one by at most `allowed` standard errors of their difference.
-
-    Candidates are in the order of preference: a choice that the scores do not support falls on the preferred
-    one. With a single unit there is no error to measure, and the best one is taken.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> table = np.array([[-1.0, -0.9, -1.3, -0.8], [-1.1, -0.7, -1.3, -0.89], [-0.1, -0.2, -0.1, -0.2]])
-    >>> choose(Scores(table[:2], np.ones(4), np.array([0, 0, 1, 1]), 1.0))
-    0
-    >>> choose(Scores(table, np.ones(4), np.array([0, 0, 1, 1]), 1.0))
-    2
-    """
-    return int(np.argmax(close_to_best(scores, allowed)))
-
-
-def close_to_best(scores: Scores, allowed: float) -> np.ndarray:
-    """Whether each candidate is behind the best one by at most `allowed` standard errors of their difference."""
-    mean = scores.means()
-    mean[np.isnan(mean)] = -np.inf  # a scorer may return NaN
-    best = int(mean.argmax())
-    if not np.isfinite(mean[best]):
-        return np.arange(len(mean)) == best
-    behind, error = mean[best] - mean, scores.standard_errors(best)
-    return (behind <= allowed * error) | (behind <= 0)
+    return numbers[cross_fit(candidates, folds).place]

@@ -93,14 +93,13 @@ class Described:
     estimator : LVQClassifier, optional
         Whose form, ridge and cost are chosen; None is ``LVQClassifier()``.
     cv : int, splitter or iterable
-        Folds, as in scikit-learn; a number is one of shuffled stratified folds.
+        Folds, as in scikit-learn; those of a number are shuffled and stratified, and copies are in different
+        ones.
     candidates : sequence of dict, optional
         Parameters of `LVQClassifier` to compare, in the order of preference; None compares the forms of
-        `LVQClassifier`, two with more prototypes, one with a smaller ridge, and one with another cost.
-    scoring : str, callable or None
-        Score, as in scikit-learn; None: the mean log-likelihood, calibrated.
+        `LVQClassifier`, two with more prototypes, and two with a smaller ridge.
     n_jobs : int, optional
-        Threads over folds and candidates; None means one, -1 all cores.
+        Threads over candidates; None means one, -1 all cores.
     missing : {"raise", "ignore"}
         What NaN in X means: an error, or a missing value. With "ignore" distances are over the observed
         features, divided by the fraction of the metric that they are, the sum of Lambda_ll times the variance of

@@ -1,72 +1,51 @@
-"""LVQClassifierCV: number of prototypes, metric, cost and ridge chosen by cross-validation."""
+"""LVQClassifierCV: metric, number of prototypes and ridge chosen by cross-validation."""
 
-import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import get_scorer, get_scorer_names
-from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import Tags
 
 from lvq.estimators.base import unchanged_on_error
-from lvq.estimators.classifier import FORMS, LVQClassifier
-from lvq.estimators.cross_fit import Candidate, Folds, Scores, choose, cross_fit, group_folds, log_likelihoods
+from lvq.estimators.classifier import FORMS, RIDGE, Form, LVQClassifier
+from lvq.estimators.cross_fit import N_FOLDS, Candidate, Folds, cross_fit, fold_numbers, fold_pairs, group_folds
 from lvq.estimators.inputs import training_samples
-from lvq.estimators.parameters import estimator, one_of
+from lvq.estimators.parameters import estimator
 from lvq.estimators.predictions import ModelPredictions
 from lvq.estimators.specification import check_parts
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.relevance import Matrix, Scale, Structured
-from lvq.model.rows import as_numpy, canonical_order
-from lvq.model.samples import product_threads, single_threaded_products
-from lvq.typing import Argument, Array, ClassWeight, CrossValidation, Fold, Seed
+from lvq.model.relevance import Weights
+from lvq.model.rows import as_numpy
+from lvq.model.samples import ArraySamples, product_threads, single_threaded_products
+from lvq.typing import Argument, ClassWeight, CrossValidation, Fold, Seed
 
-_PLAIN, _, _, _ADDITIVE, _, _SHARED, _MATRICES, _ = (form.relevance for form in FORMS)
-# What is compared, in the order of preference: of candidates that the scores cannot tell apart the first is taken.
-CANDIDATES: tuple[dict[str, Argument], ...] = (
-    *({"relevance": form.relevance, "n_prototypes": form.n_prototypes} for form in FORMS),
-    {"relevance": _PLAIN, "n_prototypes": 20},
-    {"relevance": _SHARED, "n_prototypes": 12},
-    {"relevance": replace(_MATRICES, ridge=0.03), "n_prototypes": 1},
-    {"relevance": _MATRICES, "n_prototypes": 2},
+#: In the order of preference: of candidates that the scores cannot tell apart the first is taken.
+CANDIDATES = (
+    *FORMS[:2],
+    Form("plain", FORMS[0].relevance, 20),
+    Form("additive", Weights(ridge=RIDGE), 8),
+    *FORMS[2:5],
+    Form("additive", Weights(local="prototype", ridge=RIDGE / 5), 1),
+    Form("additive", Weights(local="prototype", ridge=RIDGE / 5), 3),
+    *FORMS[5:],
 )
-
-
-def default_candidates(base: LVQClassifier) -> list[dict[str, Argument]]:
-    """What is compared where the user gives nothing: of the form of the estimator, and what its solver can learn."""
-    given = list(CANDIDATES)
-    if base.form != "auto":
-        given = [{"relevance": form.relevance, "n_prototypes": form.n_prototypes} for form in base._table()]
-    if base._is_online():
-        given = [candidate | {"relevance": _without_size(candidate["relevance"])} for candidate in given]
-    return list({str(candidate): candidate for candidate in given}.values())
-
-
-def _without_size(relevance: Structured) -> Structured | None:
-    """The relevance without what only batch solvers can learn."""
-    if isinstance(relevance, Scale):
-        return None
-    unit = replace(relevance, ridge=0.0)
-    return replace(unit, shrinkage=0.0) if isinstance(unit, Matrix) else unit
 
 
 @estimator
 class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     """`LVQClassifier` with structure and ridge chosen by cross-validation.
 
-    All candidates, the forms of `LVQClassifier` and some others, are compared by short fits in all folds.
-    Differences of scores on the same samples have a standard error; the first candidate wins that is behind the
-    best one by at most a quarter of it. The winner is fitted on all samples. The default score is the log-likelihood
-    of the true classes, each candidate's at the temperature that its probabilities need: on small sets it varies less
-    than the accuracy, and the winner's accuracy is higher. The winner keeps its temperature.
+    The candidates, the forms of `LVQClassifier` and some others, are compared on all samples by short fits in folds, as
+    `LVQClassifier` compares its forms on some. The score is the log-likelihood of the true classes, each candidate's at
+    the temperature that its probabilities need: on small sets it varies less than the accuracy, and the winner's
+    accuracy is higher. The winner is fitted on all samples and keeps its temperature. Another score is one of
+    `sklearn.model_selection.GridSearchCV` around an `LVQClassifier`.
 
-    Those default candidates with more than two prototypes, and more than half of the distinct samples of
-    the smallest class, are left out.
+    With ``form`` only candidates of this form are compared, and none that samples are too few for, or that take too
+    long, as in `LVQClassifier`. Solvers other than L-BFGS need `candidates`, as without them there is one.
 
     {parameters}
 
@@ -78,8 +57,8 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     best_score_ : float
         Its mean score.
     cv_results_ : dict
-        An entry for each candidate: "params" (list of dict), and as arrays "mean_test_score", over the validation
-        samples or, with a `scoring`, over the folds, and "std_test_score" over the folds.
+        An entry for each candidate: "params" (list of dict) and "mean_test_score" (array). Candidates that are far
+        behind after some folds are left out of the others.
 
     Examples
     --------
@@ -92,16 +71,11 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     (True, 2)
     """
 
-    # here and not in the table: the names are in sklearn.metrics, which no other estimator needs to load
-    _own_constraints: ClassVar[dict[str, list[object]]] = {"scoring": [one_of(*get_scorer_names()), callable, None]}
-
     estimator: LVQClassifier | None = None
     candidates: Sequence[Mapping[str, Argument]] | None = None
     cv: CrossValidation = 5
-    scoring: str | Callable[..., float] | None = None
     random_state: Seed = None
     n_jobs: int | None = None
-    verbose: bool = False
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
@@ -133,62 +107,51 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         base = self._base()
         checked = as_numpy(X), as_numpy(y), as_numpy(sample_weight)
         samples, classes, rows = training_samples(self, *checked, reset=True)
-        given = self.candidates
-        if given is None:
-            most = max(2, min(len(canonical_order(samples.X[samples.y == k])[1]) for k in range(len(classes))) // 2)
-            given = [candidate for candidate in default_candidates(base) if candidate["n_prototypes"] <= most]
+        given = self._defaults(base, samples, classes) if self.candidates is None else self.candidates
         candidates = self._specified(base, given)
         assert isinstance(rows, np.ndarray)
         groups = None if groups is None else np.asarray(groups)[rows]
-        splits = self._splits(samples.X, classes[samples.y], groups, rows)
+        splits = self._splits(samples, classes, groups, rows)
         folds = Folds(samples, [_checked_fold(samples.y, *split) for split in splits], classes)
         with single_threaded_products(product_threads()):
-            scores, temperatures = self._scores(candidates, folds)
-        best = choose(scores)
-        means = scores.means()
+            choice = cross_fit(candidates, folds, self.n_jobs)
         fitted = {
-            "best_estimator_": _fit_at(temperatures[best], candidates[best].estimator, X, y, sample_weight),
-            "best_params_": dict(given[best]),
-            "best_score_": float(means[best]),
-            "cv_results_": {
-                "params": [dict(candidate) for candidate in given],
-                "mean_test_score": means,
-                "std_test_score": scores.deviations(),
-            },
+            "best_estimator_": _fit_at(choice.temperature, candidates[choice.place].estimator, X, y, sample_weight),
+            "best_params_": dict(given[choice.place]),
+            "best_score_": float(choice.scores[choice.place]),
+            "cv_results_": {"params": [dict(candidate) for candidate in given], "mean_test_score": choice.scores},
         }
         self.__dict__.update(fitted)
         return self
 
-    def _scores(self, candidates: Sequence[Candidate], folds: Folds) -> tuple[Scores, list[float]]:
-        """Scores of the candidates, and the temperatures of their probabilities."""
-        y, weight, number = folds.known
-        tables = cross_fit(candidates, folds, self.n_jobs)
-        given = [1.0 if candidate.estimator.calibration is None else None for candidate in candidates]
-        judged = [log_likelihoods(table, y, weight, temperature) for table, temperature in zip(tables, given)]
-        temperatures = [temperature for _, temperature in judged]
-        if self.scoring is None:
-            return Scores(np.stack([judge[0] for judge in judged]), weight, number, folds.test_ratio), temperatures
-        scorer, n_folds = get_scorer(self.scoring), len(folds.pairs)
-        table = np.array([[_fold_score(scorer, each, folds, k) for k in range(n_folds)] for each in candidates])
-        return Scores(table, np.ones(n_folds), np.arange(n_folds), folds.test_ratio), temperatures
+    def _defaults(self, base: LVQClassifier, samples: ArraySamples, classes: np.ndarray) -> list[dict[str, Argument]]:
+        """What is compared where the user gives nothing."""
+        forms = base._affordable(CANDIDATES, base._parts(), samples, len(classes))
+        return [{"relevance": form.relevance, "n_prototypes": form.counts(samples, classes)} for form in forms]
 
-    def _splits(self, X: Array, y: np.ndarray, groups: np.ndarray | None, rows: np.ndarray) -> list[Fold]:
+    def _splits(
+        self, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None, rows: np.ndarray
+    ) -> list[Fold]:
         """Pairs of rows; those that a user gives are of all samples, also of those of weight 0."""
-        if groups is not None and isinstance(self.cv, int):
-            return group_folds(y, groups, self.cv)
-        if isinstance(self.cv, Iterable):
+        cv = N_FOLDS if self.cv is None else self.cv
+        if isinstance(cv, Iterable):
             place = np.full(int(rows.max()) + 1, -1)
             place[rows] = np.arange(len(rows))
-            pairs = [tuple(place[np.asarray(part)] for part in pair) for pair in self.cv]
+            pairs = [tuple(place[np.asarray(part)] for part in pair) for pair in cv]
             return [(train[train >= 0], test[test >= 0]) for train, test in pairs]
         try:
-            whole = isinstance(self.cv, int)  # rows of a table often come in an order
-            splitter = StratifiedKFold(self.cv, shuffle=True, random_state=0) if whole else check_cv(self.cv, y)
-            return list(splitter.split(X, y, groups))
+            if not isinstance(cv, int | np.integer):
+                return list(cv.split(samples.X, classes[samples.y], groups))
+            if groups is not None:
+                return group_folds(samples.y, groups, int(cv))
+            number = fold_numbers(samples.X, samples.y, int(cv))
+            if number.max() < 1:
+                raise ValueError("too few distinct samples in each class.")
+            return fold_pairs(number)
         except ValueError as error:
             raise ValueError(
-                f"cv={self.cv!r} of {type(self).__name__} cannot split these {len(y)} samples: {error} Give fewer "
-                "folds, more samples, or the groups that it needs to fit."
+                f"cv={cv!r} of {type(self).__name__} cannot split these {samples.n_samples} samples: {error} Give "
+                "fewer folds, more samples, or the groups that it needs to fit."
             ) from error
 
     def __sklearn_tags__(self) -> Tags:
@@ -207,14 +170,11 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
 
     def _specified(self, base: LVQClassifier, given: Sequence[Mapping[str, Argument]]) -> list[Candidate]:
         """The candidates as estimators with their parts, their parameters checked."""
-        if not len(given):
-            raise ValueError("The 'candidates' parameter of LVQClassifierCV must hold at least one dict, got none.")
-        for candidate in given:
-            if not isinstance(candidate, Mapping):
-                raise ValueError(
-                    "The 'candidates' parameter of LVQClassifierCV must hold dicts of parameters of LVQClassifier, got "
-                    f"{candidate!r}."
-                )
+        if not given or not all(isinstance(candidate, Mapping) for candidate in given):
+            raise ValueError(
+                "The 'candidates' parameter of LVQClassifierCV must hold at least one dict of parameters of "
+                f"LVQClassifier, and nothing else; got {given!r}."
+            )
         seed = {} if self.random_state is None else {"random_state": self.random_state}
         specified = []
         for params in given:
@@ -222,7 +182,8 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
             candidate = clone(base).set_params(**(seed | fixed | dict(params)))
             candidate._validate_params()
             if candidate._is_open():  # the folds compare candidates, not what each of them would choose
-                candidate = candidate._with_form(candidate._table()[0])
+                form = candidate._table()[0]
+                candidate = candidate._with_form(form.relevance, form.n_prototypes)
             parts = candidate._parts()
             check_parts(candidate, parts)
             specified.append(Candidate(candidate, parts))
@@ -270,23 +231,12 @@ def _checked_fold(y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Fold:
     return train, test
 
 
-def _fold_score(scorer: Callable[..., float], candidate: Candidate, folds: Folds, number: int) -> float:
-    """The score of a candidate in a fold; a scorer of the user need not support weights where all are one."""
-    (train, test), (X, y, weight) = folds.pairs[number], folds.samples.take(slice(None))
-    labels = folds.classes[y]
-    short = clone(candidate.estimator).set_params(calibration=None, max_iter=candidate.iterations)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = short.fit(X[train], labels[train], weight[train])
-    weights = {} if np.all(weight == 1) else {"sample_weight": weight[test]}
-    return float(scorer(model, X[test], labels[test], **weights))
-
-
 def _fit_at(
     temperature: float, winner: LVQClassifier, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> LVQClassifier:
     """The winner fitted on all samples, its probabilities at the temperature that its folds have given."""
     wanted = winner.calibration
     winner.set_params(calibration=None).fit(X, y, sample_weight).set_params(calibration=wanted)
-    winner.model_ = replace(winner.model_, decision=replace(winner.model_.decision, temperature=temperature))
+    if wanted is not None:
+        winner.model_ = replace(winner.model_, decision=replace(winner.model_.decision, temperature=temperature))
     return winner

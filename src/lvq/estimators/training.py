@@ -115,13 +115,9 @@ def restarted(parts: Parts, training: Training, samples: ArraySamples, random_st
 
 
 def run(parts: Parts, training: Training, samples: ArraySamples, report: Report) -> tuple[Training, Result]:
-    """Train by the solver of the parts; with few samples of many features in coordinates of their span.
-
-    Where every sample is a prototype there is nothing to learn: the cross-entropy would only grow the metric's scale.
-    """
+    """Train by the solver of the parts; with few samples of many features in coordinates of their span."""
     rule = training.state.relevance
-    unneeded = isinstance(parts.cost, CrossEntropyCost) and not training.state.units.samples
-    if unneeded or parts.max_iter == 0:
+    if parts.max_iter == 0 or (parts.is_online and _only_prototypes(training)):
         return training, Result(training.params, 0, [], converged=True)
     # Adam scales every coordinate, and a structure and shrinkage to the identity are of the features
     of_features = any(getattr(rule, name, 0) for name in ("sparsity", "smoothness", "shrinkage"))
@@ -135,6 +131,14 @@ def run(parts: Parts, training: Training, samples: ArraySamples, report: Report)
     found, result = solve(parts, replace(training, params=params), space.samples(samples), report)
     params = space.outside(found.params)
     return replace(found, params=params), result._replace(params=params)
+
+
+def _only_prototypes(training: Training) -> bool:
+    """Whether every sample is a prototype: a metric would only grow, so that the cross-entropy learns prototypes alone.
+
+    With one row a class they move away from rows of other classes, as far as the pull to their own allows.
+    """
+    return isinstance(training.state.cost, CrossEntropyCost) and not training.state.units.samples
 
 
 def run_online(
@@ -159,7 +163,8 @@ def _run_batch(parts: Parts, training: Training, samples: ArraySamples, report: 
     objective, params = training.objective(samples).beside(given, arranged, centre)
     params = params if parts.learns_width else params._replace(width=None)
     origin = like(centre, params.prototypes) if parts.unit_length else None
-    problem = Problem(objective, state.relevance, unit, state.units.scale, parts.fixed_prototypes, origin)
+    fixed = {"fixed_prototypes": parts.fixed_prototypes, "fixed_relevance": _only_prototypes(training)}
+    problem = Problem(objective, state.relevance, unit, state.units.scale, centre=origin, **fixed)
     if isinstance(solver, LBFGS):
         result = lbfgs.train(problem, params, arranged, parts.max_iter, solver.tol, report, parts.max_runs)
     else:

@@ -180,8 +180,8 @@ class Problem:
         Length by which prototypes are measured.
     scale : DataScale
         Variance of a feature and number of samples: what a ridge is measured in.
-    fixed_prototypes : bool
-        Whether prototypes stay where they are: their gradient is 0.
+    fixed_prototypes, fixed_relevance : bool
+        Whether prototypes, or the metric, stay as they are: their gradient is 0.
     centre : array of shape (n_features,), optional
         Where prototypes have length one, the point that samples and prototypes are relative to: a prototype is then
         v/|v| for its free parameters v, less the centre.
@@ -192,6 +192,7 @@ class Problem:
     unit: float = 1.0
     scale: DataScale = ONE
     fixed_prototypes: bool = False
+    fixed_relevance: bool = False
     centre: Array | None = None
 
     @property
@@ -226,6 +227,7 @@ class Problem:
                 value, by_relevance = value + penalty[0], by_relevance + penalty[1]
             own = free.relevance / self.feature_unit
             by_relevance = self.relevance.pull_back(own, params.relevance, by_relevance) / self.feature_unit
+            by_relevance = by_relevance * (0.0 if self.fixed_relevance else 1.0)
         by_prototypes = gradient.prototypes * (0.0 if self.fixed_prototypes else self.unit)
         if self.centre is not None:
             by_prototypes = _along_sphere(free.prototypes * self.unit, by_prototypes)

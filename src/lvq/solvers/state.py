@@ -23,7 +23,7 @@ from lvq.model.samples import ArraySamples, FeatureMoments
 
 Report = Callable[[int, float], None]  # iterations done, present value of the objective
 
-PART_APART = 0.2  # of the distance to the nearest other prototype: with one row of 150 intents best in log-loss
+PART_APART = 0.25  # of the distance to the nearest other prototype: one row a class, 6 sets; with .33 digits lose
 COINCIDE = 1e-6  # of that part, below which the mean smallest distance is a rounding error
 MIN_UNIT_SAMPLES = 30  # of a stream; after these its units stay the same
 
@@ -32,7 +32,7 @@ class Units(NamedTuple):
     """The data's spread at the start, which makes rates and steepness independent of the data's scale.
 
     `link` is the mean over the samples of the smallest distance H to a prototype; where samples and prototypes coincide
-    it is a fifth of the mean distance from a prototype to the nearest other one. `step` is the same before the link,
+    it is a quarter of the mean distance from a prototype to the nearest other one. `step` is the same before the link,
     divided by the largest eigenvalue of Lambda where the step carries Lambda: the rate that moves a prototype by about
     its distance to a sample. `samples` is how many samples it was measured on, 0 where there was no spread. `scale` is
     what a ridge is measured in.
