@@ -388,14 +388,6 @@ def test_marked_values_are_missing_whole_and_in_parts(tmp_path, suffix):
         assert table["c"].tolist() == ["x", None, "y", "x"]
 
 
-def test_marks_beside_decimal_commas_and_codes(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("a;code\n1,5;007\nk.A.;008\n2,5;k.A.\n")
-    table = read_table(path, codes={"code"}, marks={"a": ["k.A."], "code": ["k.A."]})
-    np.testing.assert_array_equal(table["a"], [1.5, np.nan, 2.5])
-    assert table["code"].tolist() == ["007", "008", None]
-
-
 def test_marks_of_columns_with_an_equals_sign():
     assert marks_by_column(["a=b=0"], ["a=b", "a"], "t") == {"a=b": ["0"]}
     with pytest.raises(

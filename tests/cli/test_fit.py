@@ -43,15 +43,8 @@ def two_classes(n=60, seed=0):
 # -- a good run --------------------------------------------------------------------------------------------------------
 
 
-def test_writes_its_three_files_and_nothing_else(run):
-    folder, _ = run
-    assert {path.name for path in folder.iterdir()} == FILES
-    assert [path.name for path in folder.parent.iterdir()] == ["run"]
-    assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-
-
-@pytest.mark.parametrize(("n_classes", "intervals", "rows"), [(2, True, True), (7, False, True), (21, False, False)])
-def test_metrics_of_the_classes_on_the_console(lvq, tmp_path, n_classes, intervals, rows):
+@pytest.mark.parametrize(("n_classes", "rows"), [(2, True), (21, False)])
+def test_metrics_of_the_classes_on_the_console(lvq, tmp_path, n_classes, rows):
     y = np.arange(10 * n_classes) % n_classes
     path = table_of(tmp_path, a=np.random.default_rng(0).normal(3.0 * y), kind=y)
     completed = lvq(
@@ -59,20 +52,17 @@ def test_metrics_of_the_classes_on_the_console(lvq, tmp_path, n_classes, interva
     )
     assert completed.code == 0, completed.err
     lines = completed.out.splitlines()
-    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))["metrics"]["by_class"]
-    names = ("sensitivity", "specificity", "ppv", "npv")
-    values = [f"{100 * metrics[1][name]['value']:.1f} %" if metrics[1][name]["interval"] else "-" for name in names]
-    line = " ".join(["1", str(metrics[1]["sensitivity"]["total"]), *values])
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))["metrics"]["by_class"][1]
+    values = [metrics[name]["value"] for name in ("sensitivity", "specificity", "ppv", "npv")]
+    shown = ["–" if value is None else f"{100 * value:.1f} %" for value in values]
+    line = " ".join(["1", str(metrics["sensitivity"]["total"]), *shown])
     assert (line in [" ".join(line.split()) for line in lines]) == rows
-    ends = [metrics[1][name]["interval"] for name in names]
-    shown = " ".join(["95 % interval", *("-".join(f"{100 * end:.1f}" for end in pair) for pair in ends if pair)])
-    assert (shown in [" ".join(line.split()) for line in lines]) == intervals
     assert max(len(line) for line in lines[1:] if not line.startswith("Written")) <= 80
 
 
 def test_the_numbers_are_those_of_the_model_and_the_metrics(run, fruit_csv):
     folder, completed = run
-    for text in ("of accepted predictions", "Coverage", "Cross-validation", "Importance", "Written to", "length [cm]"):
+    for text in ("Accuracy", "balanced accuracy", "logistic regression", "Importance", "Written to", "length [cm]"):
         assert text in completed.out  # brackets are not markup
     metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
     accuracy = metrics["metrics"]["accuracy"]
@@ -157,13 +147,6 @@ def test_a_guarantee_that_a_constant_prediction_meets_is_called_weak(lvq, tmp_pa
 # -- tables that cannot be used ---------------------------------------------------------------------------------------
 
 
-def test_a_wrong_target_names_the_columns(lvq, tmp_path):
-    path = table_of(tmp_path, **two_classes())
-    message = refused(lvq("fit", path, "--target", "Kind", "--out", tmp_path / "run"))
-    assert message.endswith("has no column 'Kind'; its columns are 'a', 'b', 'kind'. Did you mean 'kind'?")
-    assert not (tmp_path / "run").exists()
-
-
 def wrong(name, columns, message, *options):
     return pytest.param(columns, message, options, id=name)
 
@@ -182,12 +165,7 @@ def wrong(name, columns, message, *options):
         wrong(
             "too many strings",
             {"a": [f"note {k}" for k in range(200)], "kind": ["x", "y"] * 100},
-            r"'a' .* holds 200 different strings .* 'note 0'.* names rows.* --drop 'a'",
-        ),
-        wrong(
-            "patients",
-            {"a": [f"p{k // 2}" for k in range(400)], "kind": ["x", "y"] * 200},
-            r"'a' .* holds 200 different strings.* belong together, name it with --group 'a'\.",
+            r"'a' .* holds 200 different strings .* 'note 0'.* names rows.* --drop 'a', .* together, .* --group 'a'",
         ),
         wrong("infinite", {"a": [1, np.inf] * 10, "kind": ["x", "y"] * 10}, r"'a' .* holds inf in row 3,"),
         wrong("dropped target", {"a": [1, 3] * 10, "kind": ["x", "y"] * 10}, "cannot be left out", "--drop", "kind"),

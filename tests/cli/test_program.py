@@ -49,15 +49,6 @@ def test_help_imports_no_heavy_module():
     assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich", "numba", "torch", "altair"}
 
 
-def test_a_missing_target_of_a_table_that_is_not_csv(lvq, fruit, tmp_path):
-    table = tmp_path / "fruit.parquet"
-    fruit.assign(**{f"x{k}": 1.0 for k in range(5)}).to_parquet(table)
-    completed = lvq("fit", table)
-    assert completed.code == 2
-    assert "'name', 'length [cm]', 'weight'" in completed.err
-    assert "and 4 more, the last of them 'x4'." in completed.err
-
-
 def test_without_typer_the_extra_is_named():
     code = "import sys; sys.modules['typer'] = None; import lvq.cli; lvq.cli.main()"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -136,18 +127,3 @@ def test_an_interrupted_fit_leaves_no_file(lvq, fruit_csv, tmp_path, monkeypatch
     assert (completed.code, completed.out) == (130, "")
     assert completed.err.splitlines()[-1] == "Interrupted: nothing was written."
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "hint"),
-    [
-        ("--max-error", "5", "5; 5 % is 0.05."), ("--coverage", "-1", "-1."), ("--test-size", "200", "200."),
-        ("--confidence", "nan", "nan."),
-    ],
-)  # fmt: skip
-def test_a_percentage_in_place_of_a_fraction(lvq, tmp_path, option, value, hint):
-    (tmp_path / "table.csv").write_text("a,kind\n1,x\n2,y\n")
-    completed = lvq("fit", tmp_path / "table.csv", "--target", "kind", option, value, "--out", tmp_path / "run")
-    assert completed.code == 2
-    assert f"must be a fraction between 0 and 1, got {hint}" in " ".join(completed.err.split())
-    assert not (tmp_path / "run").exists()

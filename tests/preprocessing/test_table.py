@@ -23,7 +23,7 @@ from lvq.tables.header import TableError  # noqa: E402
 
 
 def raw(n=80, seed=0):
-    """Numbers as strings with decimal commas, gaps, limits, dates, categories as numbers and as strings."""
+    """Numbers as strings, gaps, limits, dates, categories as numbers and as strings."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 2
     size = rng.normal(3.0 * y)
@@ -32,7 +32,7 @@ def raw(n=80, seed=0):
     weight[::9] = np.nan
     return pd.DataFrame(
         {
-            "size": [f"{value:.4f}".replace(".", ",") for value in size],
+            "size": [f"{value:.4f}" for value in size],
             "lead": lead,
             "weight": weight,
             "ward": rng.integers(1, 4, n),
@@ -45,12 +45,11 @@ def raw(n=80, seed=0):
 
 
 def preprocessor():
-    return TablePreprocessor(categorical=["ward"], dates=["day"], detection_limits=["lead"], decimal=",")
+    return TablePreprocessor(categorical=["ward"], dates=["day"], detection_limits=["lead"])
 
 
 def test_cells_are_read_as_their_kinds():
     X, _ = raw()
-    X["lead"] = X["lead"].str.replace(".", ",")
     found = preprocessor().fit(X)
     assert found.kinds_ == {
         "size": "number", "lead": "number", "weight": "number", "ward": "category", "colour": "category",
@@ -59,7 +58,7 @@ def test_cells_are_read_as_their_kinds():
     names = found.get_feature_names_out().tolist()
     assert names[-6:] == ["ward_1", "ward_2", "ward_3", "colour_(missing)", "colour_green", "colour_red"]
     seen = pd.DataFrame(found.transform(X), columns=names)
-    lead = X["lead"].str.replace(",", ".").replace("<0.5", "0.25").astype(float)
+    lead = X["lead"].replace("<0.5", "0.25").astype(float)
     np.testing.assert_allclose(seen["lead"], (lead - lead.mean()) / lead.std(ddof=0))
     np.testing.assert_allclose(np.diff(seen["seen"]), np.diff(seen["seen"])[0])
     assert seen["colour_(missing)"].sum() == X["colour"].isin([None, "NA", "(missing)"]).sum()
@@ -69,7 +68,7 @@ def test_cells_are_read_as_their_kinds():
 def test_rows_are_transformed_one_by_one_and_columns_by_name():
     X, _ = raw()
     X = X.drop(columns="lead")
-    found = TablePreprocessor(categorical=["ward"], dates=["day"], decimal=",").fit(X)
+    found = TablePreprocessor(categorical=["ward"], dates=["day"]).fit(X)
     whole = found.transform(X)
     shuffled = X[X.columns[::-1]].assign(unused=1)
     np.testing.assert_array_equal(found.transform(shuffled), whole)
@@ -82,9 +81,9 @@ def test_rows_are_transformed_one_by_one_and_columns_by_name():
 
 
 def test_parameters_are_those_of_the_table():
-    found = clone(preprocessor()).set_params(decimal=".")
+    found = clone(preprocessor()).set_params(gaps=["weight"])
     assert found.get_params() == {
-        "categorical": ["ward"], "dates": ["day"], "detection_limits": ["lead"], "gaps": None, "decimal": ".",
+        "categorical": ["ward"], "dates": ["day"], "detection_limits": ["lead"], "gaps": ["weight"],
     }  # fmt: skip
     X, _ = raw()
     refitted = TablePreprocessor().fit(X[["weight"]]).fit(X[["weight", "ward"]])
@@ -119,7 +118,6 @@ def test_what_changes_after_the_fit_is_refused():
 @pytest.fixture(scope="module")
 def fitted():
     X, y = raw()
-    X = X.assign(lead=X["lead"].str.replace(".", ","))
     return make_pipeline(preprocessor(), GMLVQ(random_state=0)).fit(X, y), X, y
 
 
@@ -135,7 +133,7 @@ def test_explanations_are_in_the_columns_of_the_frame(fitted):
 
 def test_certificates_and_counterfactuals_go_through_it(fitted):
     model, X, _ = fitted
-    kept = X.assign(lead="1,0")
+    kept = X.assign(lead="1.0")
     radius = certified_radius(model, kept)
     assert (radius > 0).all()
     found = counterfactual(model, X.iloc[:5], samples=X)

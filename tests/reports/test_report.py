@@ -223,13 +223,6 @@ def test_columns_behind_steps_that_mix(step):
     assert "after Normalizer" in render(report) or isinstance(step, PCA)
 
 
-def test_rows_are_named_by_the_index():
-    frame, y, model = tumours()
-    report = Report.of(model, frame.set_axis([f"case {k}" for k in range(len(frame))], axis=0), y)
-    assert report.map.points.name[:2] == ["case 0", "case 1"]
-    assert Report.of(model, frame.set_axis(range(2, len(frame) + 2), axis=0), y).map.points.name[:2] == [2, 3]
-
-
 def test_prototypes_outside_the_samples_are_named():
     X, y = load_iris(return_X_y=True)
     model = GLVQ(init=[[5, 3, 1, 0], [6, 3, 4, 1], [99, 3, 5, 2]], solver=Online(learning_rate=0)).fit(X, y)
@@ -296,20 +289,6 @@ def test_costs():
 
 
 # -- the whole ---------------------------------------------------------------------------------------------------------
-
-
-def test_metrics_json_is_json(cases):
-    for case in cases.values():
-        text = json.dumps(case.report.to_json(), allow_nan=False)
-        assert json.loads(text)["metrics"]["accuracy"]["total"] == len(case.y)
-
-
-def test_the_function_report_writes_a_page(tmp_path):
-    X, y = load_iris(return_X_y=True, as_frame=True)
-    model = GMLVQ(random_state=0).fit(X[::2], y[::2])
-    found = lvq.report(model, X[1::2], y[1::2], tmp_path / "page.html", title="Irises")
-    assert "<h1>Irises" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert found.metrics.accuracy.value == model.score(X[1::2], y[1::2])
 
 
 def test_one_class_one_row_and_strange_labels():

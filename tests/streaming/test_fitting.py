@@ -1,8 +1,5 @@
 """`fit_batches`: the same as calls of `partial_fit` by hand, from functions and files, in bounded memory."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -266,28 +263,3 @@ def test_models_and_numbers_that_do_not_fit(rows):
         fit_batches(make_pipeline(StandardScaler(), LVQClassifier(missing="ignore")), [rows])
     with pytest.raises(TypeError, match="got StandardScaler, MinMaxScaler, GLVQ"):
         fit_batches(make_pipeline(StandardScaler(), MinMaxScaler(), GLVQ()), [rows])
-
-
-# -- memory ------------------------------------------------------------------------------------------------------------
-
-MEMORY = """
-import resource, sys
-import numpy as np
-import lvq
-def batches(count):
-    for seed in range(count):
-        X = np.random.default_rng(seed).normal(size=(20_000, 32))
-        yield X, (X[:, 0] > 0).astype(int)
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-lvq.fit_batches(lvq.GLVQ(), lambda: batches(20), classes=[0, 1], batch_rows=20_000)
-before = peak()
-lvq.fit_batches(lvq.GLVQ(), lambda: batches(60), classes=[0, 1], batch_rows=20_000)
-print(peak() - before)
-"""
-
-
-def test_memory_does_not_grow_with_the_stream():
-    """60 batches are 307 MB; after 20 of them no more than 32 MB are added."""
-    result = subprocess.run([sys.executable, "-c", MEMORY], check=True, capture_output=True, text=True)
-    assert int(result.stdout) < 32 * 1024

@@ -10,12 +10,11 @@ import typer
 
 from lvq.cli import console
 from lvq.cli import options as given
-from lvq.cli.console import note, progress_bar
+from lvq.cli.console import progress_bar
 
 if TYPE_CHECKING:
-    from lvq.reports import Report
     from lvq.tables.header import Reading
-    from lvq.workflow import PredictResult, TableOptions
+    from lvq.workflow import TableOptions
 
 
 app = typer.Typer(
@@ -53,27 +52,13 @@ def _computing() -> Iterator[Callable[[str, int, int | None], None]]:
         yield progress
 
 
-def _target(target: str | None, table: Path, reading: "Reading") -> str:
-    """The target; where none is given, report the columns of the table."""
-    if target is not None:
-        return target
-    from lvq.tables.header import listed
-    from lvq.tables.read import open_table
-
-    names = open_table(table, reading).names
-    last = f", the last of them {names[-1]!r}" if repr(names[-1]) not in listed(names) else ""
-    raise typer.BadParameter(
-        f"which column holds the classes? {table} has the columns {listed(names)}{last}.", param_hint="'--target'"
-    )
-
-
 @app.command()
 @given.command
 def fit(
     *,
-    table: given.Tables,
-    target: given.Target = None,
-    out: given.NewRun = None,
+    table: given.Table,
+    target: given.Target,
+    out: given.NewRun,
     group: given.Group = None,
     time: given.Time = None,
     test: given.TestTable = None,
@@ -84,7 +69,6 @@ def fit(
     coverage: given.Coverage = None,
     title: given.Title = None,
     options: "TableOptions",
-    class_weight: given.ClassWeight = None,
     costs: given.Costs = None,
     test_size: given.TestSize = 0.25,
     folds: given.Folds = 5,
@@ -97,17 +81,12 @@ def fit(
     indicator feature; a missing string is a category. Rows without a class, and columns that are empty, constant,
     without a name or row numbers, are left out with a note.
     """
-    target = _target(target, table[0], options.reading)
-    if out is None:
-        raise typer.BadParameter("name a folder for model, report and metrics.", param_hint="'--out'")
     from lvq import workflow
     from lvq._files import check_folder
-    from lvq.workflow.pipeline import read_class_weight, read_costs
+    from lvq.workflow.pipeline import read_costs
     from lvq.workflow.runs import FILES
 
-    estimator = workflow.make_model(
-        model, prototypes=prototypes, class_weight=read_class_weight(class_weight), seed=seed
-    )
+    estimator = workflow.make_model(model, prototypes=prototypes, seed=seed)
     cost_of = None if costs is None else read_costs(costs)
     check_folder(out, FILES, force=force)
     with _computing() as progress:
@@ -118,15 +97,8 @@ def fit(
         )  # fmt: skip
         run = run if title is None else replace(run, report=replace(run.report, name=title))
         run.write(out, force=force)
-    _show_run(run.report, f"{out}: model.lvq, report.html, metrics.json")
+    console.show_report(run.report, f"{out}: model.lvq, report.html, metrics.json")
     typer.echo("Next: open report.html in a browser; 'lvq predict' uses the model on new rows.")
-
-
-def _show_run(report: "Report", written: str) -> None:
-    for text in report.notes:
-        note(text)
-    console.show_report(report)
-    typer.echo(f"\nWritten to {console.one_line(written)}")
 
 
 @app.command()
@@ -145,8 +117,7 @@ def predict(
 
     Columns of the predictions: label; certainty (higher is more certain); accepted; reason (for rejection); because
     (the columns that speak most for the label, with the factors by which they multiply its odds against the second
-    class); winner (the nearest prototype, named as in the report); certified_radius (no smaller change of the row
-    changes the label, in standardised units, with 0 or 1 for a category; empty where the model has none).
+    class); winner (the nearest prototype, named as in the report).
 
     A row with an unknown category, or with a missing value in a column that had none in training, is rejected.
     """
@@ -157,12 +128,6 @@ def predict(
             model, table, out, keep=keep or (), probabilities=probabilities, reading=reading, force=force,
             progress=lambda rows: progress("Rows predicted", rows, None),
         )  # fmt: skip
-    _show_predictions(result)
-
-
-def _show_predictions(result: "PredictResult") -> None:
-    for text in result.notes:
-        note(text)
     console.show_predictions(result)
 
 
@@ -186,19 +151,18 @@ def validate(
 
     with _computing():
         found = workflow.validate(run, table, target=target, out=out, reading=reading, force=force)
-    _show_run(found.report, str(found.page))
+    console.show_report(found.report, found.page)
 
 
 @app.command()
 @given.command
 def compare(
     *,
-    table: given.Tables,
-    target: given.Target = None,
+    table: given.Table,
+    target: given.Target,
     group: given.Group = None,
     time: given.Time = None,
     model: given.Models = None,
-    prototypes: given.PrototypeNumbers = None,
     others: given.Others = True,
     folds: given.CompareFolds = 5,
     repeats: given.Repeats = None,
@@ -213,7 +177,6 @@ def compare(
     than it was trained on (--time). Logistic regression, a random forest and an RBF-SVM are among the models. A model
     is called worse than the best only where the corrected resampled t-test, adjusted for the number of models, says so.
     """
-    target = _target(target, table[0], options.reading)
     from lvq import workflow
     from lvq.tables.write import check_table_output, write_table
 
@@ -221,13 +184,11 @@ def compare(
     chosen = {} if not model else {"models": model}
     with _computing() as progress:
         result = workflow.compare(
-            table, target, group=group, time=time, prototypes=prototypes or (), others=others, folds=folds,
+            table, target, group=group, time=time, others=others, folds=folds,
             repeats=repeats, options=options, seed=seed, progress=progress, **chosen,
         )  # fmt: skip
     if path is not None:
         write_table(path, [result.ranking])
-    for text in result.notes:
-        note(text)
     console.show_comparison(result)
 
 
@@ -259,7 +220,7 @@ def demo(
     with _computing() as progress:
         run, predictions = workflow.run_demo(out, force=force, progress=progress)
     typer.echo(f"$ lvq fit {out}/wdbc.csv --target diagnosis --drop tumour --max-error 0.05 --out {out}\n")
-    _show_run(run.report, f"{out}: model.lvq, report.html, metrics.json")
+    console.show_report(run.report, f"{out}: model.lvq, report.html, metrics.json")
     typer.echo(f"\n$ lvq predict {out} {out}/wdbc.csv --keep tumour --out {out}/predictions.csv\n")
-    _show_predictions(predictions)
+    console.show_predictions(predictions)
     typer.echo(f"\nNext: open {out}/report.html in a browser, or run 'lvq fit' on your own table.")

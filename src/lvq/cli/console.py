@@ -11,26 +11,21 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from textwrap import fill
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
+    from lvq.inspection.importance import VariableImportances
     from lvq.reports import Report
-    from lvq.reports.metrics import Fraction
     from lvq.workflow import Comparison, PredictResult
 
 MAX_FEATURES = 5  # features in a summary
 MAX_NAME = 32  # characters of a name
 MAX_CLASSES = 20  # classes in a summary
-MAX_INTERVALS = 6  # classes whose metrics have intervals
-WIDTH = 100  # columns of a table; only long numbers need more than 80
 
 # notes instead of warnings of scikit-learn: the class of the warning or a part of its text, and the note
 LIBRARY_WARNINGS = {
@@ -54,6 +49,12 @@ def one_line(text: object) -> str:
 def note(text: object) -> None:
     """Print a note to standard error."""
     typer.echo(f"Note: {one_line(text)}", err=True)
+
+
+def show_notes(notes: Iterable[str]) -> None:
+    """Print notes to standard error."""
+    for text in notes:
+        note(text)
 
 
 @contextmanager
@@ -106,14 +107,7 @@ def _replace_unprintable() -> None:
 def _warnings_as_notes() -> None:
     printed: set[str] = set()
 
-    def show(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
+    def show(message: Warning | str, category: type[Warning], *place: object) -> None:
         text = one_line(message)
         own = (note for key, note in LIBRARY_WARNINGS.items() if key == category.__name__ or key in text)
         text = next(own, text)
@@ -123,7 +117,7 @@ def _warnings_as_notes() -> None:
             note(text)
 
     warnings.simplefilter("always")
-    warnings.showwarning = show
+    warnings.showwarning = show  # type: ignore[assignment]
 
 
 @contextmanager
@@ -143,26 +137,13 @@ def progress_bar() -> Iterator[Callable[[str, int, int | None], None]]:
         yield show
 
 
-# -- results: short, aligned; names from the data are never markup -----------------------------------------------------
+# -- results: short, aligned; names from the data are cut -------------------------------------------------------------
 
 
-def percent(value: float | None) -> str:
-    """A fraction in per cent.
-
-    Examples
-    --------
-    >>> percent(0.9512), percent(None)
-    ('95.1 %', '-')
-    """
-    return "-" if value is None else f"{100 * value:.1f} %"
-
-
-def _name(text: object, indent: str = "") -> Text:
-    """A name from the data: no markup, and not wider than its column."""
-    from rich.text import Text
-
-    line = indent + one_line(text)
-    return Text(line if len(line) <= MAX_NAME else line[: MAX_NAME - 1] + "…")
+def _name(text: object) -> str:
+    """A name from the data, not wider than its column."""
+    line = one_line(text)
+    return line if len(line) <= MAX_NAME else line[: MAX_NAME - 1] + "…"
 
 
 def paragraph(text: str) -> None:
@@ -170,33 +151,17 @@ def paragraph(text: str) -> None:
     typer.echo(fill(one_line(text), width=80))
 
 
-def print_table(rows: list[list[object]], titles: list[str] | None = None) -> None:
+def print_table(rows: Sequence[Sequence[str]]) -> None:
     """Print rows in columns, the first to the left, without trailing blanks."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table: RichTable = Table(box=None, show_header=titles is not None, pad_edge=False, padding=(0, 2, 0, 0))
-    for place, title in enumerate(titles or [""] * len(rows[0])):
-        left = place == 0 or (titles is None and place == len(rows[0]) - 1)
-        table.add_column(title, justify="left" if left else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)  # type: ignore[arg-type]
-    console = Console(highlight=False, width=WIDTH, color_system=None, markup=False)
-    with console.capture() as captured:
-        console.print(table)
-    for line in captured.get().splitlines():
-        typer.echo(line.rstrip())
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for first, *others in rows:
+        cells = [cell.rjust(width) for cell, width in zip(others, widths[1:])]
+        typer.echo("  ".join([first.ljust(widths[0]), *cells]).rstrip())
 
 
-def _counts(fraction: Fraction) -> str:
-    if fraction.interval is None:
-        return f"{fraction.count} of {fraction.total}" if fraction.total else "no row"
-    low, high = fraction.interval
-    return f"{fraction.count} of {fraction.total} (95 % interval {percent(low)} to {percent(high)})"
-
-
-def show_report(report: Report) -> None:
+def show_report(report: Report, written: object) -> None:
     """Print the main results of a fit or a validation; metrics.json has all of them."""
+    show_notes(report.notes)
     data = report.data
     trained = f"{data.n_train} training rows, " if data.n_train else ""
     typer.echo(
@@ -206,104 +171,77 @@ def show_report(report: Report) -> None:
     for answer in report.verdict:
         paragraph(answer.text)
     typer.echo()
-    print_table(_result_rows(report))
+    paragraph(_numbers(report))
     if len(data.classes) <= MAX_CLASSES:
         typer.echo()
-        print_table(_class_rows(report), ["Class", "rows", "sensitivity", "specificity", "PPV", "NPV"])
-    _show_importance(report)
+        print_table([["Class", "rows", "sensitivity", "specificity", "PPV", "NPV"], *_class_rows(report)])
+    if report.relevance is not None:
+        _show_importance(report.relevance)
+    typer.echo(f"\nWritten to {one_line(written)}")
 
 
-def _result_rows(report: Report) -> list[list[object]]:
-    metrics, earlier = report.metrics, report.earlier
-    rows: list[list[object]] = [["Accuracy", percent(metrics.accuracy.value), _counts(metrics.accuracy)]]
-    if earlier is not None:
-        low, high = (100 * end for end in earlier.difference)
-        rows.append(["  at the fit", percent(earlier.accuracy.value), f"difference {low:+.1f} to {high:+.1f} points"])
-    if report.coverage is not None and report.accepted_accuracy is not None:
-        accepted = report.accepted_accuracy
-        none = "no prediction was accepted"
-        rows.append(
-            ["  of accepted predictions", percent(accepted.value), _counts(accepted) if accepted.total else none]
-        )
-        rows.append(["Coverage", percent(report.coverage.value), f"{report.coverage.count} of {report.coverage.total}"])
-    if earlier is not None and earlier.verdict is not None:
-        rows.append(["Guarantee", earlier.verdict, ""])
-    rows.append(["Balanced accuracy", percent(metrics.balanced_accuracy), "mean over the classes"])
-    rows.append(["Majority baseline", percent(metrics.majority), "always the most frequent class"])
+def _numbers(report: Report) -> str:
+    """What the verdict does not say."""
+    from lvq.reports.text import percent
+
+    metrics, accepted = report.metrics, report.accepted_accuracy
+    parts = [f"Accuracy {percent(metrics.accuracy.value)}"]
+    if accepted is not None and accepted.total:
+        parts.append(f"of the accepted {accepted.total} of {metrics.accuracy.total} rows {percent(accepted.value)}")
+    parts.append(f"balanced accuracy {percent(metrics.balanced_accuracy)}")
     if metrics.auc is not None:
-        rows.append(["AUC", f"{metrics.auc:.3f}", f"log-loss {metrics.log_loss:.3f}"])
-    if report.costs is not None:
-        name = one_line(report.data.classes[report.costs.cheapest_class])
-        rows.append(["Cost of a row", f"{report.costs.mean:.3f}", "mean, by the given costs"])
-        rows.append(["  of a single class", f"{report.costs.cheapest:.3f}", _name(f"always {name}")])
-    if report.folds is not None:
-        spread = report.folds.standard_deviation
-        shown = "" if spread is None else f", standard deviation {percent(spread)}"
-        rows.append(["Cross-validation", percent(report.folds.mean), f"{len(report.folds.accuracy)} folds{shown}"])
-    return [*rows, ["Prototypes", str(report.model.n_prototypes), report.model.metric]]
+        parts.append(f"AUC {metrics.auc:.3f}")
+    return f"{', '.join(parts)}. {report.model.n_prototypes} prototypes; {report.model.metric}."
 
 
-def _class_rows(report: Report) -> list[list[object]]:
-    """Metrics of each class, with intervals where there are few classes."""
-    rows: list[list[object]] = []
+def _class_rows(report: Report) -> list[list[str]]:
+    from lvq.reports.text import percent
+
+    rows = []
     for name, found in zip(report.data.classes, report.metrics.by_class):
         fractions = (found.sensitivity, found.specificity, found.ppv, found.npv)
         rows.append([_name(name), str(found.sensitivity.total), *(percent(each.value) for each in fractions)])
-        if len(report.data.classes) <= MAX_INTERVALS:
-            rows.append(["  95 % interval", "", *map(_ends, fractions)])
     return rows
 
 
-def _ends(fraction: Fraction) -> str:
-    return "-" if fraction.interval is None else "-".join(f"{100 * end:.1f}" for end in fraction.interval)
+def _show_importance(found: VariableImportances) -> None:
+    from lvq.reports.text import percent
 
-
-def _show_importance(report: Report) -> None:
-    found = report.relevance
-    if found is None:
-        return
-    intervals = found if len(found.resampled) else None
     typer.echo("\nImportance of the features (the sum over all is 100 %)")
-    rows: list[list[object]] = []
+    rows = []
     for k in found.order[:MAX_FEATURES]:
-        note = ""
-        if intervals is not None:
-            note = f"{percent(intervals.lower[k])} to {percent(intervals.upper[k])}"
-            note += ", important" if intervals.important[k] else ""
-        rows.append([_name(found.names[k], "  "), percent(found.importances[k]), note])
-    if len(found.names) > len(rows):
-        rest = max(0.0, 1 - float(found.importances[found.order[:MAX_FEATURES]].sum()))
-        rows.append([f"  the other {len(found.names) - len(rows)} together", percent(rest), ""])
+        ends = f"{percent(found.lower[k])} to {percent(found.upper[k])}" if len(found.resampled) else ""
+        rows.append([_name(found.names[k]), percent(found.importances[k]), ends])
     print_table(rows)
-    if intervals is not None:
-        paragraph(f"{100 * intervals.confidence:g} % intervals. Important: above the mean of all features.")
+    if len(found.resampled):
+        paragraph(f"{100 * found.confidence:g} % intervals.")
 
 
 def show_predictions(result: PredictResult) -> None:
     """Print the result of a prediction."""
+    show_notes(result.notes)
     typer.echo(f"{result.rows} rows predicted, {result.accepted} accepted: {one_line(result.path)}")
-    labels = result.labels.most_common()
-    rows: list[list[object]] = [[_name(f"label {label}", "  "), str(count), ""] for label, count in labels[:10]]
-    if len(labels) > 10:
-        rows.append([f"  {len(labels) - 10} other labels", str(sum(count for _, count in labels[10:])), ""])
-    rows += [[f"  rejected: {reason}", str(count), ""] for reason, count in result.reasons.most_common()]
+    rows = [[f"  label {_name(label)}", str(count)] for label, count in result.labels.most_common(MAX_CLASSES)]
+    rows += [[f"  rejected: {reason}", str(count)] for reason, count in result.reasons.most_common()]
     if rows:
         print_table(rows)
 
 
 def show_comparison(result: Comparison) -> None:
     """Print models by accuracy, with the test against the best."""
+    show_notes(result.notes)
+    from lvq.reports.text import percent
+
     counts = Counter(result.y.tolist())
     typer.echo(f"{len(result.y)} rows, {result.X.shape[1]} features, {len(counts)} classes")
     paragraph(f"{result.design}.")
-    rows: list[list[object]] = []
+    rows = [["model", "prototypes", "accuracy", "+-", "p", "seconds"]]
     for row in result.ranking.itertuples():
         count = "-" if row.n_prototypes != row.n_prototypes else f"{row.n_prototypes:g}"
-        p_value = f"{row.p_value:.3f}" if rows else "best"
+        p_value = f"{row.p_value:.3f}" if len(rows) > 1 else "best"
         spread = percent(row.standard_deviation)
         rows.append([row.name, count, percent(row.accuracy), spread, p_value, f"{row.seconds:.2f}"])
-    if rows:
-        print_table(rows, ["model", "prototypes", "accuracy", "+-", "p", "seconds"])
+    print_table(rows)
     largest = counts.most_common(1)[0][1] / len(result.y)
     typer.echo(f"\nAccuracy of always predicting the most frequent class: {percent(largest)}.")
     paragraph(f"{result.verdict} Seconds: median time of a fit.")

@@ -30,14 +30,7 @@ def _number(text: str, least: int) -> OptionInfo:
 
 
 def _fraction(text: str) -> OptionInfo:
-    return typer.Option(metavar="FRACTION", help=text, callback=_between_0_and_1)
-
-
-def _between_0_and_1(value: float | None) -> float | None:
-    if value is not None and not 0 <= value <= 1:
-        percent = f"; {value:g} % is {value / 100:g}" if 1 < value <= 100 else ""
-        raise typer.BadParameter(f"must be a fraction between 0 and 1, got {value:g}{percent}.")
-    return value
+    return typer.Option(metavar="FRACTION", help=text, min=0, max=1)
 
 
 def _columns(text: str) -> OptionInfo:
@@ -50,13 +43,12 @@ def _model(text: str) -> OptionInfo:
 
 # files
 Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet or Excel file.")]
-Tables = Annotated[list[Path], _argument("TABLE", "CSV (also .gz), Parquet or Excel file; several are joined.")]
 TestTable = Annotated[
     Path | None, typer.Option("--test", metavar="FILE", help="Test table, instead of a part of TABLE.")
 ]
 Run = Annotated[Path, _argument("RUN", "Folder that 'lvq fit' wrote.")]
 ModelFile = Annotated[Path, _argument("MODEL", "model.lvq, or the folder of its run.")]
-NewRun = Annotated[Path | None, _needed("RUN", "Folder for model, report and metrics. [required]")]
+NewRun = Annotated[Path, _needed("RUN", "Folder for model, report and metrics.")]
 PredictionFile = Annotated[Path, _needed("FILE", "Predictions: .csv, .csv.gz, .parquet or .xlsx.")]
 Ranking = Annotated[Path | None, _needed("FILE", "File for the ranking: .csv, .csv.gz, .parquet or .xlsx.")]
 Title = Annotated[str | None, _needed("TEXT", "Title of the report. [default: the model's name]")]
@@ -66,13 +58,8 @@ DemoFolder = Annotated[Path, typer.Option(metavar="RUN", help="Folder for the ru
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 # columns
-Target = Annotated[
-    str | None, _needed("COLUMN", "Column of classes. [required]")
-]  # the message about a missing one lists the columns
-OtherTarget = Annotated[
-    str | None,
-    _needed("COLUMN", "Column of classes. [default: as at the fit]"),
-]
+Target = Annotated[str, _needed("COLUMN", "Column of classes.")]
+OtherTarget = Annotated[str | None, _needed("COLUMN", "Column of classes. [default: as at the fit]")]
 Group = Annotated[str | None, _needed("COLUMN", "Groups that are never split, such as patients.")]
 Time = Annotated[str | None, _needed("COLUMN", "Train on the past, test on the future.")]
 Features = Annotated[list[str] | None, _columns("Column that is a feature, or a pattern such as 'lab_*'")]
@@ -101,12 +88,8 @@ Model = Annotated[str, _model("lvq, gmlvq, glvq, rslvq, ...")]
 Models = Annotated[list[str] | None, _model("Model to compare; may be repeated. All by default.")]
 Prototypes = Annotated[int | None, _number("Number for each class.", 1)]
 Others = Annotated[bool, typer.Option(help="Compare logistic regression, a random forest and an RBF-SVM too.")]
-PrototypeNumbers = Annotated[list[int] | None, _number("Number for each class; may be repeated.", 1)]
 Costs = Annotated[
     str | None, typer.Option(metavar="COSTS", help="Costs of mistakes, true:predicted, as in bad:good=5,good:bad=1.")
-]
-ClassWeight = Annotated[
-    str | None, typer.Option(metavar="WEIGHTS", help="Weights in training: balanced, or bad=5,good=1.")
 ]
 # rejection and testing
 MaxError = Annotated[float | None, _fraction("Guaranteed bound on the error rate among accepted predictions.")]

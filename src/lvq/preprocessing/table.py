@@ -45,8 +45,6 @@ class TablePreprocessor(ColumnTransformer):
     gaps : sequence of str, optional
         Columns of numbers that may have missing values: by default those that have some in `fit`. In other columns NaN
         stays NaN.
-    decimal : {".", ","}, default="."
-        The decimal mark of numbers in columns of strings; with a comma, points between thousands are allowed.
 
     Attributes
     ----------
@@ -83,13 +81,11 @@ class TablePreprocessor(ColumnTransformer):
         dates: Sequence[str] = (),
         detection_limits: Sequence[str] = (),
         gaps: Sequence[str] | None = None,
-        decimal: Literal[".", ","] = ".",
     ) -> None:
         self.categorical = categorical
         self.dates = dates
         self.detection_limits = detection_limits
         self.gaps = gaps
-        self.decimal = decimal
 
     get_params = BaseEstimator.get_params  # not those of the transformers inside
     set_params = BaseEstimator.set_params
@@ -184,7 +180,7 @@ class TablePreprocessor(ColumnTransformer):
         """The columns without the usual marks of missing values; strings of the columns `numbers` as numbers."""
         from lvq.tables.values import Meaning, to_frame
 
-        meaning = Meaning(self.categorical, self.detection_limits, decimal=self.decimal)
+        meaning = Meaning(self.categorical, self.detection_limits)
         return to_frame(X, meaning, numbers).set_axis(X.index, axis=0)
 
     def _kind(self, column: pd.Series) -> Kind:

@@ -31,7 +31,7 @@ from lvq.rejection.path import FloatArray, IntArray, OperatingPoint, ThresholdPa
 FEWEST_EXPECTED = 45  # accepted testing samples where the tests start
 LARGEST = 1e300  # number of samples that is reported
 SUFFICIENT_FACTOR = 3  # times the samples needed without any error, from which "not achievable" is reported
-REMEDIES = "raise max_error, or use a better classifier or measure of certainty"
+REMEDIES = "raise max_error (--max-error), or use a better classifier or measure of certainty"
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +254,7 @@ def too_few(n_accepted: int, n_testing: int, guarantee: Guarantee) -> GuaranteeE
         f"{n_accepted} of {n_testing} testing samples can be accepted"
     )
     total = max(n_testing, 1) * needed / max(n_accepted, 1)
-    return _more_samples(message, total, guarantee, "raise max_error or lower confidence")
+    return _more_samples(message, total, guarantee, "raise max_error (--max-error) or lower confidence")
 
 
 def explain_failure(counts: ThresholdPath, guarantee: Guarantee) -> GuaranteeError:
@@ -272,7 +272,8 @@ def explain_failure(counts: ThresholdPath, guarantee: Guarantee) -> GuaranteeErr
     n_accepted, n_errors = int(accepted[best]), int(errors[best])
     shown = (
         f"{guarantee} could not be shown with {n_testing} testing samples: the lowest error rate of all thresholds "
-        f"that accept at least {fewest} of them is {n_errors} errors among {n_accepted} ({rate[best]:.2%})"
+        f"that accept at least {fewest} of them is {n_errors} {'error' if n_errors == 1 else 'errors'} among "
+        f"{n_accepted} ({rate[best]:.2%})"
     )
     below = rate[best] < guarantee.max_error
     if not below and n_testing >= SUFFICIENT_FACTOR * fewest:

@@ -90,7 +90,7 @@ class Columns:
         else:
             self.values, self.places = self.model.prototypes.tolist(), np.arange(self.model.n_features)
             self.names = feature_names(estimator).tolist()
-        self.dates = self._timed(X, dates)
+        self.dates = {k for k, name in enumerate(self.names) if self.in_units and name in dates}
 
     @property
     def _used(self) -> Bools:
@@ -113,20 +113,14 @@ class Columns:
             ]
         return cells[:, self._used].tolist()
 
-    def _timed(self, X: MatrixLike, dates: Collection[str]) -> dict[int, bool]:
-        """Which columns are shown as dates, and whether with the time of the day."""
-        shown = {k: name for k, name in enumerate(self.names) if self.in_units and name in dates}
-        days = {k: np.asarray(X[name], dtype=np.float64) for k, name in shown.items()}
-        return {k: bool((values[np.isfinite(values)] % 1 != 0).any()) for k, values in days.items()}
-
-    def shown(self, k: int, value: JSONValue, *, exact: bool = False) -> JSONValue:
+    def shown(self, k: int, value: JSONValue) -> JSONValue:
         """A value of column k as the page shows it: a number, a date, a category, or None."""
         if isinstance(value, bool) or not isinstance(value, float | int | np.number):
             return None if value is None else str(value)
         if k in self.dates:
             from lvq.tables.values import iso_date
 
-            return iso_date(float(value), exact and self.dates[k])
+            return iso_date(float(value))
         return float(value)
 
     def cells(self, X: MatrixLike, inputs: Floats) -> Cells:
@@ -138,7 +132,7 @@ class Columns:
 
     def samples(self, cells: Cells) -> Cells:
         """The values of samples as the page shows them."""
-        return [[self.shown(k, cell, exact=True) for k, cell in enumerate(row)] for row in cells]
+        return [[self.shown(k, cell) for k, cell in enumerate(row)] for row in cells]
 
     def explained(self, X: MatrixLike, inputs: Floats, predicted: Codes | None) -> Explained:
         """Winner, rival and contributions; `predicted` are classes that were not chosen by the nearest prototype."""

@@ -12,12 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq.estimators.find_model import decides_by_cost, need_model
 from lvq.reports.metrics import Interval
-from lvq.typing import Labels, MatrixLike
+from lvq.typing import Fold, Labels, MatrixLike
+
+Scores = list[float]
 
 N_FOLDS = 5
 
@@ -80,15 +82,23 @@ def cross_validated(model: BaseEstimator, X: MatrixLike, y: Labels) -> Folds | N
     n_folds = min(N_FOLDS, int(np.bincount(codes).min()))
     if n_folds < 2 or decides_by_cost(model):
         return None
-    own = make_pipeline(*map(clone, found.steps), clone(found.estimator))
-    other = make_pipeline(
-        *map(clone, found.steps), SimpleImputer(), StandardScaler(), LogisticRegression(max_iter=1000)
-    )
     splits = list(StratifiedKFold(n_folds, shuffle=True, random_state=0).split(codes, codes))
+    accuracy, logistic = (
+        fold_scores(pipeline, X, y, splits)
+        for pipeline in (make_pipeline(*found.steps, found.estimator), logistic_regression(found.steps))
+    )
+    return Folds(accuracy, [len(test) for _, test in splits], logistic)
+
+
+def logistic_regression(steps: Sequence[BaseEstimator]) -> Pipeline:
+    """Logistic regression after some steps."""
+    return make_pipeline(*map(clone, steps), SimpleImputer(), StandardScaler(), LogisticRegression(max_iter=1000))
+
+
+def fold_scores(model: BaseEstimator, X: MatrixLike, y: Labels, splits: Sequence[Fold]) -> Scores:
+    """Accuracies of a model that is refitted on each split; one that has not converged counts too."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        accuracy, logistic = (
-            cross_val_score(pipeline, X, y, cv=splits, scoring="accuracy", error_score="raise").tolist()
-            for pipeline in (own, other)
-        )
-    return Folds(accuracy, [len(test) for _, test in splits], logistic)
+        warnings.filterwarnings("ignore", message="Found unknown categories")
+        scores: Scores = cross_val_score(model, X, y, cv=splits, scoring="accuracy", error_score="raise").tolist()
+    return scores

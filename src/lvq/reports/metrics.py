@@ -93,7 +93,6 @@ class Metrics:
     balanced_accuracy: float
     by_class: list[ClassMetrics]
     auc: float | None  # the mean over the classes
-    ranks: bool  # whether the probability of one of two classes is higher for its samples, by more than chance
     log_loss: float | None
 
 
@@ -139,17 +138,8 @@ def metrics_of(
         balanced_accuracy=float(np.mean([row.sensitivity.value for row in rows if row.sensitivity.total])),
         by_class=rows,
         auc=float(np.mean(areas)) if areas else None,
-        ranks=table is not None and n_classes == 2 and groups is None and _ranks(y == 1, table[:, 1]),
         log_loss=None if table is None else float(log_loss(y, table, labels=np.arange(n_classes))),
     )
-
-
-def _ranks(positive: Bools, score: Floats) -> bool:
-    from scipy.stats import mannwhitneyu
-
-    if positive.all() or not positive.any():
-        return False
-    return bool(mannwhitneyu(score[positive], score[~positive], alternative="greater").pvalue < CHANCE)
 
 
 def _of_class(

@@ -117,8 +117,7 @@ class Explanation:
     true: int
     predicted: int
     certainty: float
-    accepted: bool
-    reason: str
+    reason: str  # for rejection; "" where the prediction is accepted
     winner: int
     rival: int
     log_odds: float | None
@@ -172,7 +171,6 @@ def _explained(held_out: HeldOut, rows: Codes) -> list[Explanation]:
                 true=int(held_out.y[row]),
                 predicted=int(held_out.predicted[row]),
                 certainty=float(held_out.certainty[row]),
-                accepted=bool(held_out.accepted[row]),
                 reason=str(held_out.reason[row]),
                 winner=winner,
                 rival=rival,

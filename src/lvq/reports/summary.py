@@ -44,7 +44,6 @@ class Earlier:
 
     data_name: str
     accuracy: Fraction
-    coverage: float | None
     difference: tuple[float, float]  # 95 % interval of the accuracy here less that at the fit
     verdict: str | None  # of the guarantee: "kept", "broken" or "not contradicted"
 
@@ -257,7 +256,7 @@ def report(
         if "folds" not in context:
             context["folds"] = cross_validated(model, X_train, known)
         if "importances" not in context:
-            context["importances"] = _importances(model, X_train, known)
+            context["importances"] = importances_with_intervals(model, X_train, known)
     made = Report.of(
         model, X, y, X_train=X_train, y_train=y_train, feature_names=feature_names, context=Context(**context)
     )
@@ -265,11 +264,13 @@ def report(
     return made
 
 
-def _importances(model: BaseEstimator, X: MatrixLike, y: Labels) -> VariableImportances | None:
+def importances_with_intervals(
+    model: BaseEstimator, X: MatrixLike, y: Labels, groups: np.ndarray | None = None, seed: int = 0
+) -> VariableImportances | None:
     """Importances with intervals; None for a Euclidean metric, and for many rows."""
     if need_model(model, "the report").model.relevance is None or len(y) > MAX_INTERVAL_ROWS:
         return None
-    return variable_importances(model, X, y, n_resamples=N_RESAMPLES, random_state=0)
+    return variable_importances(model, X, y, n_resamples=N_RESAMPLES, sample_groups=groups, random_state=seed)
 
 
 def versions() -> dict[str, str]:

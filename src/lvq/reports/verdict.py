@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 
 MIN_CLASS_SAMPLES = 20  # test samples of a class below which its results are uncertain
 MISSED = 0.5  # fraction of a class that is found, or accepted, below which it is named
+#: What became of the guarantee on other rows, and whether that is good.
+GUARANTEES = {
+    "kept": ("The guarantee is kept: the error rate of accepted rows is surely below the guaranteed one.", True),
+    "broken": ("The guarantee is broken: by more than chance, these rows are not from the same source.", False),
+    "not contradicted": ("The guarantee is not contradicted: too few rows are accepted to show more.", None),
+}
 
 
 class Answer(NamedTuple):
@@ -33,7 +39,7 @@ def verdict_of(report: Report) -> list[Answer]:
         answers = [_against_constant(report), _against_logistic_regression(report.folds)]
         if report.accepted_accuracy is not None:
             answers.append(_rejection(report.metrics.accuracy, report.accepted_accuracy))
-    answers += [*_classes(report), _guarantee(report)]
+    answers += [*_since_fit(report), *_classes(report), _guarantee(report)]
     return answers + [Answer(f"Check the data: {text[0].lower()}{text[1:]}", None) for text in report.data.suspects]
 
 
@@ -57,8 +63,6 @@ def _against_constant(report: Report) -> Answer:
         end = f" In cross-validation it is better by more than chance: {percent(folds.mean)} against {percent(common)}."
     elif (accuracy.value or 0.0) <= metrics.majority:
         start, end = "This model is of no use here", ""
-        if metrics.ranks:
-            end = " Its probabilities do rank samples, so another threshold may be of use."
     return Answer(f"{start}: {found}; {constant}.{end}", good)
 
 
@@ -108,6 +112,22 @@ def _rejection(every: Fraction, accepted: Fraction) -> Answer:
     return Answer(f"{start}: {rejected}, {rates}.", good)
 
 
+def _since_fit(report: Report) -> list[Answer]:
+    """A validation beside the test at the fit: the difference of the accuracies, and whether the guarantee was kept."""
+    earlier = report.earlier
+    if earlier is None:
+        return []
+    low, high = (f"{100 * end:+.1f}".replace("-", "−") for end in earlier.difference)
+    good = True if earlier.difference[0] > 0 else False if earlier.difference[1] < 0 else None
+    chance = "no more than chance" if good is None else "more than chance"
+    before = f"{percent(earlier.accuracy.value)} of {counted(earlier.accuracy.total, 'row')} of {earlier.data_name}"
+    text = f"The test at the fit had an accuracy of {before}; the difference here is {chance}"
+    answers = [Answer(f"{text} (95 % interval {low} to {high} percentage points).", good)]
+    if earlier.verdict is not None:
+        answers.append(Answer(*GUARANTEES[earlier.verdict]))
+    return answers
+
+
 def _classes(report: Report) -> list[Answer]:
     """Classes that are missed, those that are mostly rejected, and those with few samples."""
     pairs = list(zip(report.data.classes, report.metrics.by_class))
@@ -140,7 +160,7 @@ def _guarantee(report: Report) -> Answer:
     """What is guaranteed, for which samples, and whether that is worth anything."""
     guarantee, constant = report.guarantee, 1 - report.metrics.majority
     if guarantee is None:
-        return Answer("No error rate is guaranteed for new samples; fit with max_error to request one.", None)
+        return Answer("No error rate is guaranteed for new samples; max_error (--max-error) requests one.", None)
     rows = "a randomly chosen row of a new group" if guarantee.unit == "groups" else "new samples"
     text = (
         f"Guaranteed for {rows} from the same source as the training samples, with {100 * guarantee.confidence:g} % "

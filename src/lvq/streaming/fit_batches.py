@@ -16,7 +16,6 @@ from lvq.streaming.sources import Batches, Block, Layout, Source, make_source
 from lvq.typing import Array, Labels, MatrixLike, Seed
 
 BUFFER_BYTES = 1 << 25  # of rows that are read at a time in a first pass, or shuffled, where their number is not given
-INDEX_BYTES = 4  # of a column in a sparse row
 
 
 def fit_batches(
@@ -175,9 +174,8 @@ def _group_rows(X: Array, batch_rows: int, shuffle_rows: int | None) -> int:
         return batch_rows
     if shuffle_rows is not None:
         return max(batch_rows, shuffle_rows)
-    stored = 1 + X.nnz // X.shape[0] if sparse.issparse(X) else X.shape[1]
-    row_bytes = stored * (X.dtype.itemsize + INDEX_BYTES * sparse.issparse(X))
-    return batch_rows * max(1, BUFFER_BYTES // max(1, batch_rows * row_bytes))
+    row_bytes = 1 + X.data.nbytes // X.shape[0]  # of the numbers that are stored
+    return batch_rows * max(1, BUFFER_BYTES // (batch_rows * row_bytes))
 
 
 def _joined(parts: Sequence[Block]) -> tuple[Array, Labels]:

@@ -90,7 +90,7 @@ class Table:
         them are, but for those of the columns that are `copied`.
         """
         for part in self._stored(columns):
-            yield to_frame(part, self._meant(meaning), set(columns) - set(copied))
+            yield to_frame(part, meaning._replace(decimal=self.decimal), set(columns) - set(copied))
 
     def frame(self, meaning: Meaning = NOTHING_KNOWN) -> pd.DataFrame:
         """Read the whole table.
@@ -98,12 +98,8 @@ class Table:
         Columns of numbers are float64 with NaN for missing values, columns of strings and booleans are objects with
         None. A column of a CSV file holds numbers if all its values are numbers or missing.
         """
-        meaning = self._meant(meaning)
         numbers = self.names if self.untyped else {*meaning.marks, *meaning.limits} - set(meaning.codes)
-        return to_frame(pd.concat(self._stored(self.names)), meaning, numbers)
-
-    def _meant(self, meaning: Meaning) -> Meaning:
-        return meaning if meaning.decimal == "," else meaning._replace(decimal=self.decimal)
+        return to_frame(pd.concat(self._stored(self.names)), meaning._replace(decimal=self.decimal), numbers)
 
     def _stored(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         rows = 0

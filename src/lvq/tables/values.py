@@ -65,7 +65,7 @@ class Meaning(NamedTuple):
         Columns of numbers in which "<0.5" is below a detection limit; it becomes half of the limit.
     marks : mapping from str to sequence of str
         Strings and numbers that mean a missing value, for some columns.
-    decimal : {".", ",", "?"}
+    decimal : {".", "?"}
         The decimal mark; with "?" a comma is one in a column where all numbers can be read so. Points between
         thousands are allowed beside a decimal comma.
     """
@@ -73,7 +73,7 @@ class Meaning(NamedTuple):
     codes: Collection[str] = ()
     limits: Collection[str] = ()
     marks: Marks = MappingProxyType({})
-    decimal: Literal[".", ",", "?"] = "."
+    decimal: Literal[".", "?"] = "."
 
 
 NOTHING_KNOWN = Meaning()
@@ -157,9 +157,8 @@ def _parsed(cells: Sequence[str | None], limited: bool = False, decimal: str = "
     texts = [cells[place] or "" for place in known]
     below = np.array([limited and text.startswith("<") for text in texts], dtype=bool)
     texts = [text[1:] if limit else text for text, limit in zip(texts, below)]
-    all_commas = decimal == "?" and any("," in text for text in texts) and all(map(_COMMAS.fullmatch, texts))
-    if decimal == "," or all_commas:
-        texts = [text.replace(".", "").replace(",", ".") if _COMMAS.fullmatch(text) else text for text in texts]
+    if decimal == "?" and any("," in text for text in texts) and all(map(_COMMAS.fullmatch, texts)):
+        texts = [text.replace(".", "").replace(",", ".") for text in texts]
     if not all(map(is_number, texts)):
         return None
     numbers = np.full(len(cells), np.nan)
@@ -201,8 +200,7 @@ def as_numbers(
         found = _parsed(texts)
         if found is not None:
             return found
-        wrong = [place for place, text in enumerate(texts) if text is not None and not is_number(text)]
-        place = next((place for place in wrong if not looks_like_number(texts[place])), wrong[0])
+        place = next(place for place, text in enumerate(texts) if text is not None and not is_number(text))
         what, advice = f"{texts[place]!r} in row {row_number(place)}", "correct it, or leave the cell empty"
     raise TableError(f"The column {column.name!r} of {source} must hold numbers, but holds {what}; {advice}.")
 
@@ -294,28 +292,15 @@ def as_days(column: pd.Series, source: str = "the table") -> np.ndarray:
     return days.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def iso_date(days: float, with_time: bool = False) -> str:
-    """The date of a number of days since 1970-01-01, to the second where the time of the day is wanted.
-
-    Parameters
-    ----------
-    days : float
-        As `as_days` gives it.
-    with_time : bool, default=False
-        Whether the time of the day is shown.
-
-    Returns
-    -------
-    text : str
+def iso_date(days: float) -> str:
+    """The date of a number of days since 1970-01-01, as `as_days` gives it.
 
     Examples
     --------
-    >>> iso_date(19783.0), iso_date(19783.5), iso_date(19783.5, with_time=True)
-    ('2024-03-01', '2024-03-01', '2024-03-01 12:00')
+    >>> iso_date(19783.0), iso_date(19783.5)
+    ('2024-03-01', '2024-03-01')
     """
-    seconds = np.datetime64(round(days * 86400), "s")
-    text = str(seconds.astype("datetime64[D]") if not with_time else seconds).replace("T", " ")
-    return text.removesuffix(":00") if with_time else text
+    return str(np.datetime64(round(days * 86400), "s").astype("datetime64[D]"))
 
 
 def _day_first(column: pd.Series, source: str) -> bool:

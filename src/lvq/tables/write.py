@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from lvq._files import check_output, naming_a_full_disk, temporary_beside
 from lvq.tables.header import TableError, is_number
@@ -47,7 +45,7 @@ def escape_formula(text: Value) -> Value | str:
 
 
 def write_table(path: Path, parts: Iterable[pd.DataFrame]) -> None:
-    """Write parts of a table with the same columns.
+    """Write parts of a table with the same columns; CSV part by part, other formats at once.
 
     In CSV and Excel files, strings that a spreadsheet would run as a formula get an apostrophe before them: those that
     begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and are not numbers.
@@ -63,7 +61,7 @@ def write_table(path: Path, parts: Iterable[pd.DataFrame]) -> None:
     """
     with naming_a_full_disk(path), temporary_beside(path) as temporary:
         if path.name.lower().endswith(".parquet"):
-            _write_parquet(temporary, parts)
+            pd.concat(parts).to_parquet(temporary, index=False)
             return
         if path.name.lower().endswith(".xlsx"):
             pd.concat(map(_escaped, parts)).to_excel(temporary, index=False, engine="openpyxl")
@@ -77,18 +75,3 @@ def write_table(path: Path, parts: Iterable[pd.DataFrame]) -> None:
 def _escaped(part: pd.DataFrame) -> pd.DataFrame:
     texts = [name for name in part if kind_of(part[name]) == "text"]
     return part.assign(**part[texts].map(escape_formula)).rename(columns=escape_formula)
-
-
-def _write_parquet(path: Path, parts: Iterable[pd.DataFrame]) -> None:
-    """The types of the first part are those of all; a column without a value is of strings."""
-    writer = None
-    try:
-        for part in parts:
-            if writer is None:
-                found = pa.Schema.from_pandas(part, preserve_index=False)
-                fields = [field.with_type(pa.string()) if pa.types.is_null(field.type) else field for field in found]
-                writer = pq.ParquetWriter(path, pa.schema(fields))
-            writer.write_table(pa.Table.from_pandas(part, schema=writer.schema, preserve_index=False))
-    finally:
-        if writer is not None:
-            writer.close()

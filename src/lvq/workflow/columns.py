@@ -28,8 +28,7 @@ LARGEST = 1e100  # magnitude of a number; sums of squares of larger ones may ove
 MAX_CATEGORIES = 100  # of a text column; names, notes and dates have more
 MANY_ROWS = 20  # from this number of rows on, strings that rarely repeat are names
 MAX_CELLS = 5  # in a message
-MIN_CODE_ROWS, MAX_CODE_FRACTION = 3, 0.5  # of a code for missing values
-MIN_VALUES = 10  # different ones beside the codes
+MIN_CODE_ROWS = 3  # of a code for missing values
 _REPEATED = [float(digit * length) for digit in "789" for length in range(1, 7)]  # 7, 77, ..., 999999
 CODES = [0.0, -1.0, 9.9, 99.9, 999.9, *_REPEATED, *(-number for number in _REPEATED)]  # usual for missing values
 
@@ -160,11 +159,9 @@ def prepare(
 
 def _leaks(features: pd.DataFrame, classes: np.ndarray) -> list[str]:
     """A note on columns of which each class has one value of its own."""
-    codes, names = pd.factorize(classes)[0], []
-    for name in features:
-        values = pd.factorize(features[name], use_na_sentinel=False)[0]
-        if values.max() == codes.max() and len(set(zip(values, codes))) == codes.max() + 1:
-            names.append(name)
+    n_classes = len(np.unique(classes))
+    different = features.columns[features.nunique(dropna=False) == n_classes]
+    names = [name for name in different if features.groupby([name, classes], dropna=False).ngroups == n_classes]
     advice = "if it is known only after the class, leave it out with --drop"
     return [f"Each class has its own value of {listed(names)}: {advice}."] if names else []
 
@@ -308,16 +305,12 @@ def _check_texts(column: pd.Series, source: str) -> None:
             f"{what} holds numbers with a comma, such as {comma!r}, which may be decimal commas or separators of "
             "thousands; write them with a decimal point and without separators, or delimit the columns by semicolons."
         )
-    rows = f"{len(values)} different strings in {len(known)} rows, such as {known[0]!r}"
-    if MAX_CATEGORIES < len(values) < len(known):
+    many = len(known) >= MANY_ROWS and 2 * len(values) > len(known)
+    if many or len(values) > MAX_CATEGORIES or len(values) == len(known):
         raise TableError(
-            f"{what} holds {rows}, but at most {MAX_CATEGORIES} categories are allowed; {leave}, or convert it to "
-            f"numbers or fewer categories, or, where rows of one string belong together, name it with --group {name!r}."
-        )
-    if len(values) == len(known) or (len(known) >= MANY_ROWS and 2 * len(values) > len(known)):
-        raise TableError(
-            f"{what} holds {rows}, so it names rows rather than categories; {leave}, or use it with --categorical "
-            f"{name!r}."
+            f"{what} holds {len(values)} different strings in {len(known)} rows, such as {known[0]!r}, so it names "
+            f"rows rather than categories; {leave}, or, where rows of one string belong together, name it with --group "
+            f"{name!r}, or use it with --categorical {name!r}."
         )
 
 
@@ -325,7 +318,7 @@ def _check_texts(column: pd.Series, source: str) -> None:
 
 
 def code_notes(numbers: pd.DataFrame) -> list[str]:
-    """Notes on values that look like codes for missing ones.
+    """Notes on values that look like codes for missing ones: usual codes, in several rows, far from the other values.
 
     Examples
     --------
@@ -334,34 +327,14 @@ def code_notes(numbers: pd.DataFrame) -> list[str]:
     ...     print(note)
     'glucose' is 0 in 3 rows, far from its other values (80 to 119): if 0 means missing, use --missing-mark 'glucose=0'.
     """
-    notes = [
-        f"{name!r} is {code} in {count} rows, far from its other values ({low:g} to {high:g}): if {code} means "
-        f"missing, use --missing-mark {f'{name}={code}'!r}."
-        for name in numbers
-        for code, count, low, high in missing_codes(numbers[name].to_numpy())
-    ]
-    if len(notes) > MAX_LISTED:
-        notes[MAX_LISTED:] = [f"{len(notes) - MAX_LISTED} more values look like codes for missing ones."]
+    notes = []
+    for name in numbers:
+        coded = numbers[name].isin(CODES)
+        low, lower, upper, high = numbers[name][~coded].quantile([0, 0.25, 0.75, 1]).tolist()
+        for code, count in numbers[name][coded].value_counts(sort=False).sort_index().items():
+            if max(low - code, code - high) > upper - lower > 0 and MIN_CODE_ROWS <= count <= len(coded) / 2:
+                notes.append(
+                    f"{name!r} is {code:.15g} in {count} rows, far from its other values ({low:g} to {high:g}): if "
+                    f"{code:.15g} means missing, use --missing-mark {f'{name}={code:.15g}'!r}."
+                )
     return notes
-
-
-def missing_codes(values: np.ndarray) -> list[tuple[str, int, float, float]]:
-    """The codes in a column of numbers: the value as text, its number of rows, and the range of the other values.
-
-    Examples
-    --------
-    >>> missing_codes(np.array([9999.0] * 3 + [-9.0] * 4 + [*range(20)]))
-    [('-9', 4, 0.0, 19.0), ('9999', 3, 0.0, 19.0)]
-    """
-    finite = values[np.isfinite(values)]
-    different, counts = np.unique(finite, return_counts=True)
-    coded = np.isin(different, CODES)
-    usual = different[~coded]
-    if not coded.any() or len(usual) < MIN_VALUES:
-        return []
-    quartiles = np.quantile(finite[~np.isin(finite, CODES)], [0.25, 0.75])
-    enough = max(2 * np.diff(usual).max(), (quartiles[1] - quartiles[0]) / 2)
-    far = np.maximum(usual[0] - different, different - usual[-1]) > enough
-    found = coded & far & (counts >= MIN_CODE_ROWS) & (counts <= MAX_CODE_FRACTION * len(finite))
-    low, high = different[~found][[0, -1]].tolist()
-    return [(f"{value:.15g}", int(count), low, high) for value, count in zip(different[found], counts[found])]

@@ -22,11 +22,11 @@ from sklearn.model_selection import cross_validate
 from lvq.estimators.find_model import find_model
 from lvq.estimators.registry import ESTIMATORS, short_name
 from lvq.tables.header import TableError
-from lvq.typing import Argument, Fold, Labels
+from lvq.typing import Fold, Labels
 from lvq.workflow.columns import TableOptions
 from lvq.workflow.design import Design, inner_folds
 from lvq.workflow.pipeline import make_model, make_pipeline_for
-from lvq.workflow.study import Tables, make_study
+from lvq.workflow.study import TableLike, make_study
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
@@ -90,7 +90,7 @@ class Comparison:
     ranking : DataFrame
         A row for each model, by decreasing mean accuracy, then by number of prototypes. The columns are:
 
-        - name: GLVQ with two prototypes per class is "glvq, 2";
+        - name: that of the model;
         - accuracy, standard_deviation: mean and standard deviation of the accuracy over all splits;
         - n_prototypes: mean number of prototypes; NaN for a model without prototypes;
         - seconds: median time of a fit over the splits, so the compilation in the first fit of a kind does not count;
@@ -141,13 +141,12 @@ class Comparison:
 
 
 def compare(
-    table: Tables,
+    table: TableLike,
     target: str,
     *,
     group: str | None = None,
     time: str | None = None,
     models: Sequence[str] | Mapping[str, BaseEstimator] = COMPARED,
-    prototypes: Sequence[int] = (),
     folds: int = 5,
     repeats: int | None = None,
     others: bool = True,
@@ -159,7 +158,7 @@ def compare(
 
     Parameters
     ----------
-    table : DataFrame, path, or a sequence of them
+    table : DataFrame or path
         As in `lvq.workflow.fit`.
     target : str
         The column of classes.
@@ -170,8 +169,6 @@ def compare(
         order of time, folds are not repeated. It is not a feature.
     models : sequence of str, or mapping from str to estimator
         Names that `make_model` accepts, by default every estimator once; or any classifiers by name.
-    prototypes : sequence of int, default=()
-        Numbers of prototypes for each class; every named model is fitted with each. By default those of the models.
     folds : int, default=5
         Number of folds.
     repeats : int, optional
@@ -194,9 +191,10 @@ def compare(
     --------
     >>> from sklearn.datasets import load_iris
     >>> frame = load_iris(as_frame=True).frame
-    >>> found = compare(frame, "target", models=["glvq"], prototypes=[1, 3], folds=3, repeats=1, others=False)
+    >>> models = {f"{k} prototypes": make_model("glvq", prototypes=k) for k in (1, 3)}
+    >>> found = compare(frame, "target", models=models, folds=3, repeats=1, others=False)
     >>> found.ranking.set_index("name")["n_prototypes"].sort_index().to_dict()
-    {'glvq, 1': 3.0, 'glvq, 3': 9.0}
+    {'1 prototypes': 3.0, '3 prototypes': 9.0}
     """
     repeats = (3 if time is None else 1) if repeats is None else repeats
     if folds < 2 or repeats < 1:
@@ -206,7 +204,7 @@ def compare(
             f"repeats (--repeats) must be 1 with time (--time), got {repeats}: there is one order of time, so folds "
             "cannot be drawn again; raise folds (--folds) for more splits."
         )
-    named = dict(models) if isinstance(models, Mapping) else _named_models(models, prototypes, seed)
+    named = dict(models) if isinstance(models, Mapping) else {name: make_model(name, seed=seed) for name in models}
     study = make_study(table, target, options, group=group, time=time, min_class_rows=max(folds, 2))
     samples = study.samples
     named |= _scikit_learn(len(samples.y), seed) if others else {}
@@ -214,12 +212,6 @@ def compare(
     pipelines = {name: make_pipeline_for(samples, model) for name, model in named.items()}
     ranking, scores, failures = compare_models(pipelines, samples.X, samples.y, splits, progress)
     return Comparison(ranking, scores, failures, samples.X, samples.y, samples.notes, design)
-
-
-def _named_models(names: Sequence[str], prototypes: Sequence[int], seed: int) -> dict[str, BaseEstimator]:
-    if not prototypes:
-        return {name: make_model(name, seed=seed) for name in names}
-    return {f"{name}, {k}": make_model(name, prototypes=k, seed=seed) for name in names for k in prototypes}
 
 
 def _scikit_learn(n_rows: int, seed: int) -> dict[str, BaseEstimator]:
@@ -266,7 +258,10 @@ def compare_models(
     for done, (name, model) in enumerate(models.items()):
         progress(name, done, len(models))
         try:
-            found = split_scores(model, X, y, splits, return_estimator=True)
+            with warnings.catch_warnings():  # a model that has not converged counts too
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                warnings.filterwarnings("ignore", message="Found unknown categories")
+                found = cross_validate(model, X, y, cv=splits, error_score="raise", return_estimator=True)
         except ValueError as error:  # incompatible parameters, or too few samples for the prototypes
             failures[name] = str(error)
             continue
@@ -284,17 +279,6 @@ def compare_models(
         )
     progress("", len(models), len(models))
     return _ranking(pd.DataFrame(rows), scores, splits), scores, failures
-
-
-def split_scores(
-    model: BaseEstimator, X: pd.DataFrame, y: Labels, splits: Sequence[Fold], **options: bool
-) -> dict[str, Argument]:
-    """What `cross_validate` of scikit-learn gives for some splits; a model that has not converged counts too."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.filterwarnings("ignore", message="Found unknown categories")
-        found: dict[str, Argument] = cross_validate(model, X, y, cv=splits, error_score="raise", **options)
-    return found
 
 
 def _ranking(models: pd.DataFrame, scores: Mapping[str, Floats], splits: Sequence[Fold]) -> pd.DataFrame:

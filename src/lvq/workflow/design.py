@@ -10,7 +10,6 @@ Rules:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from lvq.estimators.cross_fit import group_folds
 from lvq.tables.header import TableError, listed
-from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, iso_date, kind_of
+from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, kind_of
 from lvq.typing import Fold
 from lvq.workflow.columns import MISSING_CELL, Samples
 
@@ -250,15 +249,3 @@ def latest_rows(design: Design, fraction: float) -> Fold:
     if design.groups is not None:
         held_out |= np.isin(design.groups, design.groups[held_out])
     return np.flatnonzero(~held_out), np.flatnonzero(held_out)
-
-
-def time_strings(times: Sequence[float] | np.ndarray, dated: bool) -> list[str]:
-    """Times as strings: dates, with the time of the day where one has it, or numbers.
-
-    Examples
-    --------
-    >>> time_strings([19783.0, 19784.0], dated=True), time_strings([2019.0, 2020.5], dated=False)
-    (['2024-03-01', '2024-03-02'], ['2019', '2020.5'])
-    """
-    timed = bool((np.asarray(times) % 1 != 0).any())
-    return [iso_date(float(time), timed) if dated else f"{time:.15g}" for time in times]

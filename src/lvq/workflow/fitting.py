@@ -13,23 +13,22 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from lvq import LVQClassifier, LVQClassifierCV
-from lvq.estimators.find_model import find_layer, last_step, need_model
-from lvq.inspection.importance import VariableImportances, variable_importances
+from lvq.estimators.find_model import find_layer, last_step
 from lvq.rejection import CostClassifier, RejectClassifier
 from lvq.rejection.calibration import FittedFold
 from lvq.rejection.scores import Predictions
 from lvq.reports import Context, Folds, Report
+from lvq.reports.folds import Scores, fold_scores, logistic_regression
+from lvq.reports.summary import importances_with_intervals
 from lvq.tables.header import TableError, listed
-from lvq.typing import ClassWeight, Fold
+from lvq.tables.values import iso_date
+from lvq.typing import Fold
 from lvq.workflow.columns import TableOptions
-from lvq.workflow.comparing import Progress, quiet, split_scores
-from lvq.workflow.design import Design, inner_folds, latest_rows, split_rows, threshold_folds, time_strings
+from lvq.workflow.comparing import Progress, quiet
+from lvq.workflow.design import Design, inner_folds, latest_rows, split_rows, threshold_folds
 from lvq.workflow.pipeline import ignores_missing, make_model, make_pipeline_for, make_reject_classifier
 from lvq.workflow.runs import write_run
-from lvq.workflow.study import Study, TableLike, Tables, make_study
-
-N_RESAMPLES = 20  # refits for the intervals of importances
-MAX_INTERVAL_ROWS = 5000  # training rows up to which they are computed
+from lvq.workflow.study import Study, TableLike, make_study
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class Run:
 
 
 def fit(
-    table: Tables,
+    table: TableLike,
     target: str,
     *,
     model: BaseEstimator | str = "lvq",
@@ -97,8 +96,8 @@ def fit(
 
     Parameters
     ----------
-    table : DataFrame, path, or a sequence of them
-        A data frame, or a CSV (also gzipped), Parquet or Excel file; several with the same columns are joined.
+    table : DataFrame or path
+        A data frame, or a CSV (also gzipped), Parquet or Excel file.
     target : str
         The column of classes.
     model : estimator or str, default="lvq"
@@ -153,11 +152,6 @@ def fit(
     X, y, inner = study.samples.X.iloc[train], study.samples.y[train], study.design.take(train)
     weights = estimator.get_params().get("class_weight")
     notes = [*study.samples.notes, *notes]
-    if costs is not None and weights is not None:
-        notes.append(
-            "Class weights change the probabilities, so costs in addition count twice what is rare or expensive; use "
-            "one of the two."
-        )
     pipeline = make_pipeline_for(study.samples, estimator)
     classifier = make_reject_classifier(
         pipeline if costs is None else CostClassifier(pipeline, costs), max_error=max_error, confidence=confidence,
@@ -172,15 +166,15 @@ def fit(
     progress("Reporting", folds + 2, folds + 4)
     compared = None
     if folds:
-        # with costs its decisions would be others
-        others = None if costs is not None else _logistic_regression(study, weights, X, y, checked)
+        # with costs or weights its decisions would be others
+        others = None if costs is not None or weights is not None else _logistic_regression(study, X, y, checked)
         compared = Folds(accuracies, [len(fold_test) for _, fold_test, _ in checked], others)
     context = Context(
         title=type(estimator).__name__, data_name=study.name, target=target, row_names=study.row_names,
         protocol=protocol, notes=notes, seed=seed, dates=[name for name in study.options.dates if name in X],
         marks={name: marks for name, marks in study.marks.items() if name in X}, folds=compared,
         groups=None if study.design.groups is None else study.design.groups[test_rows],
-        importances=_importances(classifier, X, y, inner, seed) if folds else None,
+        importances=importances_with_intervals(classifier, X, y, inner.groups, seed) if folds else None,
     )  # fmt: skip
     report = Report.of(
         classifier, study.samples.X.iloc[test_rows], study.samples.y[test_rows], X_train=X, y_train=y, context=context
@@ -266,34 +260,12 @@ def _group_arguments(estimator: BaseEstimator, design: Design) -> dict[str, np.n
     return {f"{pipeline.steps[-1][0]}__groups": blocks}
 
 
-def _logistic_regression(
-    study: Study, class_weight: ClassWeight, X: pd.DataFrame, y: np.ndarray, folds: Sequence[FittedFold]
-) -> list[float] | None:
+def _logistic_regression(study: Study, X: pd.DataFrame, y: np.ndarray, folds: Sequence[FittedFold]) -> Scores | None:
     """Accuracies of logistic regression on the folds; None where one lacks a class."""
-    from sklearn.linear_model import LogisticRegression
-
-    classes, codes = np.unique(y, return_inverse=True)
-    if any(len(np.unique(codes[train])) < len(classes) for train, _, _ in folds):
+    n_classes = len(np.unique(y))
+    if any(len(np.unique(y[train])) < n_classes for train, _, _ in folds):
         return None
-    weights = class_weight
-    if isinstance(class_weight, dict):  # of indices: scikit-learn takes the class "1" for the number 1
-        weights = {index: class_weight.get(name, 1.0) for index, name in enumerate(classes.tolist())}
-    model = LogisticRegression(max_iter=1000, class_weight=weights)
-    other = make_pipeline_for(study.samples, model, fill=True)
-    accuracies: list[float] = split_scores(other, X, codes, [fold[:2] for fold in folds])["test_score"].tolist()
-    return accuracies
-
-
-def _importances(
-    classifier: RejectClassifier, X: pd.DataFrame, y: np.ndarray, design: Design, seed: int
-) -> VariableImportances | None:
-    """Importances with intervals; None for a Euclidean metric, and for many rows."""
-    if need_model(classifier, "fit").model.relevance is None or len(y) > MAX_INTERVAL_ROWS:
-        return None
-    return variable_importances(
-        classifier, X, y, n_resamples=N_RESAMPLES, sample_groups=design.groups,
-        random_state=seed,
-    )  # fmt: skip
+    return fold_scores(logistic_regression([study.samples.preprocessor]), X, y, [fold[:2] for fold in folds])
 
 
 # -- the description of the protocol -----------------------------------------------------------------------------------
@@ -322,7 +294,8 @@ def _test_part(study: Study, train: np.ndarray, test: np.ndarray) -> str:
     if design.tested is not None:
         how = f"The {len(test)} rows of a table given for it were the test"
     elif design.times is not None:
-        until, since = time_strings([design.times[train].max(), design.times[test].min()], study.dated)
+        ends = design.times[train].max(), design.times[test].min()
+        until, since = (iso_date(time) if study.dated else f"{time:.15g}" for time in ends)
         how = f"The latest {count} were held out for the test, those from {since} on ({study.time}); "
         return f"{how}the model was fitted to rows until {until}."
     elif design.groups is not None:
@@ -344,8 +317,7 @@ def _folds_part(design: Design, folds: int) -> str:
 
 def _thresholds_part(design: Design, classifier: RejectClassifier) -> str:
     if not isinstance(classifier.cv, float):
-        where = " in blocks of time" if design.times is not None and design.groups is None else ""
-        return f"Thresholds were cross-fitted{where}."
+        return "Thresholds were cross-fitted."
     which = "" if design.is_plain else ", whole groups," if design.times is None else ", the latest rows,"
     text = f"{classifier.cv:.0%} of the training rows{which} were held out to set the thresholds"
     if classifier.max_error is None:

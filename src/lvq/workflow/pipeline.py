@@ -1,4 +1,4 @@
-"""The estimator of a name, the pipeline with its preprocessing, the reject classifier around it, costs and weights."""
+"""The estimator of a name, the pipeline with its preprocessing, the reject classifier around it, and costs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from lvq import LVQClassifier, LVQClassifierCV
+from lvq import LVQClassifierCV
 from lvq.estimators.find_model import find_model
 from lvq.estimators.registry import MODELS, estimator_types, short_name
 from lvq.rejection import RejectClassifier
 from lvq.rejection.calibration import PATH_FRACTION
 from lvq.rejection.guarantee import samples_needed
 from lvq.tables.header import is_number
-from lvq.typing import Argument, ClassWeight
 from lvq.workflow.columns import Samples
 
 #: Names that `make_model` accepts, in lower case, and what makes the estimator: every estimator of the registry, and
@@ -35,7 +34,6 @@ def make_model(
     name: str = "lvq",
     *,
     prototypes: int | None = None,
-    class_weight: ClassWeight = None,
     seed: int | None = 0,
 ) -> BaseEstimator:
     """Make the estimator of a name.
@@ -46,8 +44,6 @@ def make_model(
         "lvq" (`LVQClassifier`), "lvq-cv" (`LVQClassifierCV`), or a name of `MODELS`; case does not matter.
     prototypes : int, optional
         Number of prototypes for each class.
-    class_weight : dict or "balanced", optional
-        Factor of the weights of each class.
     seed : int, optional
         Random state of the model.
 
@@ -66,16 +62,13 @@ def make_model(
         close = difflib.get_close_matches(name.lower(), NAMES, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise ValueError(f"The model must be one of {', '.join(NAMES)}, got {name!r}.{hint}")
-    given: dict[str, Argument] = {} if class_weight is None else {"class_weight": class_weight}
+    if prototypes is None:
+        return make(random_state=seed)
     if make is LVQClassifierCV:
-        if prototypes is not None:
-            raise ValueError(
-                "prototypes (--prototypes) cannot be given to lvq-cv, which chooses their number; leave it out."
-            )
-        return LVQClassifierCV(estimator=LVQClassifier(**given) if given else None, random_state=seed)
-    if prototypes is not None:
-        given["n_prototypes"] = prototypes
-    return make(**given, random_state=seed)
+        raise ValueError(
+            "prototypes (--prototypes) cannot be given to lvq-cv, which chooses their number; leave it out."
+        )
+    return make(n_prototypes=prototypes, random_state=seed)
 
 
 def ignores_missing(model: BaseEstimator) -> bool:
@@ -84,7 +77,7 @@ def ignores_missing(model: BaseEstimator) -> bool:
     return getattr(model if found is None else found.estimator, "missing", "raise") == "ignore"
 
 
-def make_pipeline_for(samples: Samples, model: BaseEstimator, *, fill: bool = False) -> Pipeline:
+def make_pipeline_for(samples: Samples, model: BaseEstimator) -> Pipeline:
     """Make a pipeline of preprocessing and a model; missing numbers are filled, unless the model ignores them.
 
     Parameters
@@ -93,8 +86,6 @@ def make_pipeline_for(samples: Samples, model: BaseEstimator, *, fill: bool = Fa
         Samples, whose columns determine the preprocessing.
     model : estimator
         The last step.
-    fill : bool, default=False
-        Whether missing numbers are filled in any case.
 
     Returns
     -------
@@ -110,7 +101,7 @@ def make_pipeline_for(samples: Samples, model: BaseEstimator, *, fill: bool = Fa
     Pipeline(steps=[('tablepreprocessor', TablePreprocessor()), ('glvq', GLVQ())])
     """
     first = clone(samples.preprocessor)
-    return make_pipeline(first if fill or not ignores_missing(model) else first.set_params(gaps=[]), model)
+    return make_pipeline(first if not ignores_missing(model) else first.set_params(gaps=[]), model)
 
 
 def make_reject_classifier(
@@ -184,7 +175,7 @@ def _held_out(max_error: float | None, confidence: float, n_samples: int) -> flo
     return round(min(MAX_CALIBRATION, max(MIN_CALIBRATION, wanted)), 3)
 
 
-# -- costs and class weights -------------------------------------------------------------------------------------------
+# -- costs -------------------------------------------------------------------------------------------------------------
 
 
 def read_costs(given: str) -> dict[str, float]:
@@ -195,38 +186,13 @@ def read_costs(given: str) -> dict[str, float]:
     >>> read_costs("bad:good=5, good:bad=1")
     {'bad:good': 5.0, 'good:bad': 1.0}
     """
-    costs = _pairs(given, "costs (--costs)", "bad:good=5,good:bad=1")
-    bad = next((key for key in costs if ":" not in key), None)
-    if bad is not None:
-        raise ValueError(f"costs (--costs) must name two classes, true:predicted, such as bad:good=5, got {bad!r}.")
-    return costs
-
-
-def read_class_weight(given: str | None) -> ClassWeight:
-    """Class weights: "balanced", or a string such as "bad=5,good=1".
-
-    Examples
-    --------
-    >>> read_class_weight("balanced"), read_class_weight("bad=5,good=1")
-    ('balanced', {'bad': 5.0, 'good': 1.0})
-    """
-    if given is None or given == "balanced":
-        return given  # type: ignore[return-value]
-    weights = _pairs(given, "class_weight (--class-weight)", "balanced, or bad=5,good=1")
-    if min(weights.values()) <= 0:
-        raise ValueError(f"class_weight (--class-weight) must be above 0, got {given!r}.")
-    return weights
-
-
-def _pairs(text: str, option: str, form: str) -> dict[str, float]:
-    found = {}
-    for part in text.split(","):
-        name, equals, number = part.rpartition("=")
-        if not equals or not name.strip() or not is_number(number.strip()):
-            raise ValueError(f"{option} must be like {form}; got {text!r}.")
-        if name.strip() in found:
+    costs: dict[str, float] = {}
+    for part in given.split(","):
+        pair, _, number = (piece.strip() for piece in part.rpartition("="))
+        if ":" not in pair or not is_number(number) or pair in costs:
             raise ValueError(
-                f"{option} must name each pair or class once, got {name.strip()!r} twice in {text!r}; leave one out."
+                f"costs (--costs) must give each pair of two classes, true:predicted, once, as in "
+                f"bad:good=5,good:bad=1; got {part.strip()!r} in {given!r}."
             )
-        found[name.strip()] = float(number)
-    return found
+        costs[pair] = float(number)
+    return costs

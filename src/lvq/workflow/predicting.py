@@ -91,9 +91,7 @@ def predict(
         - because: the columns that speak most for the label, each with the factor by which it multiplies the odds of
           the label against the second class, as in "size=4.2 (x3.1); colour=red (x1.4)"; for models without odds each
           with its share of all contributions; see `lvq.explain`;
-        - winner: the nearest prototype of that class, named as in the report: "P1" is ``prototypes_[0]``;
-        - certified_radius: no smaller change of the row changes the label. In standardised units, as the model reads
-          the row, with 0 or 1 for a category; empty for models that do not predict by the nearest prototype.
+        - winner: the nearest prototype of that class, named as in the report: "P1" is ``prototypes_[0]``.
     keep : sequence of str, default=()
         Columns of the table to copy into the predictions, such as an identifier.
     probabilities : bool, default=False

@@ -16,8 +16,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.find_model import FoundModel, find_model, need_model
-from lvq.inspection.certify import certified_radius
+from lvq.estimators.find_model import FoundModel, find_model
 from lvq.inspection.columns import input_blocks
 from lvq.inspection.explain import contributions_between
 from lvq.inspection.steps import adapter
@@ -31,11 +30,11 @@ from lvq.workflow.columns import LARGEST
 from lvq.workflow.pipeline import ignores_missing
 
 #: Columns of the predictions.
-COLUMNS = ("label", "certainty", "accepted", "reason", "because", "winner", "certified_radius")
+COLUMNS = ("label", "certainty", "accepted", "reason", "because", "winner")
 MAX_REASONS, MIN_SHARE = 3, 0.05  # columns that speak for a label: their number, and their share of all contributions
 MAX_LOG_ODDS = 700.0  # whose exponential is a number
 _TEXTS = ("label", "reason", "because", "winner")
-_EMPTY = dict(zip(COLUMNS, (None, np.nan, False, "", "", None, np.nan)))  # a row without a prediction
+_EMPTY = dict(zip(COLUMNS, (None, np.nan, False, "", "", None)))  # a row without a prediction
 _NOTES = {
     "missing value": "a missing value of {name!r}, which had none in training",
     "unknown category": "an unknown category of {name!r}",
@@ -69,7 +68,7 @@ class ModelColumns(NamedTuple):
 
     def meaning(self, marks: Marks, codes: Sequence[str] = ()) -> Meaning:
         """How the columns are read, and others with codes."""
-        return Meaning({*self.categories, *codes}, self.reader.detection_limits, marks, self.reader.decimal)
+        return Meaning({*self.categories, *codes}, self.reader.detection_limits, marks)
 
 
 def expected_columns(model: BaseEstimator) -> ModelColumns:
@@ -117,11 +116,6 @@ class RowPredictor:
             raise ValueError(f"{type(model).__name__} has no probabilities; leave out --probabilities.")
         self.unusable: dict[tuple[str, str], list[int]] = {}  # (reason, column): number of rows, first position
         self.found = find_model(model)
-        try:
-            need_model(model, "certified_radius", nearest=True)
-            self.has_radius = True
-        except ValueError:
-            self.has_radius = False
 
     def check_columns(self, keep: Sequence[str] = (), target: str | None = None) -> list[str]:
         """Notes on the columns of the table; one error names all that are missing."""
@@ -190,8 +184,6 @@ class RowPredictor:
         if self.found is not None:
             result["because"] = strongest(self.found, predictions, cells)
             result["winner"] = [f"P{index + 1}" for index in predictions.winner]
-            if self.has_radius:
-                result["certified_radius"] = _radii(self.found, predictions.inputs)
         if self.probability_columns:
             fitted = self.found is not None
             table = predictions.model.probabilities(predictions.distances) if fitted else self.model.predict_proba(X)
@@ -205,17 +197,6 @@ class RowPredictor:
             f"{self.table.row_number(place)}): rejected."
             for (why, name), (count, place) in self.unusable.items()
         ]
-
-
-def _radii(found: FoundModel, inputs: np.ndarray) -> np.ndarray:
-    """Certified radii; none for a row with missing values, as a radius is a change of all of them."""
-    radii, known = np.full(len(inputs), np.nan), ~np.isnan(inputs).any(axis=1)
-    if known.any():
-        names = getattr(found.estimator, "feature_names_in_", None)  # where there is no step before the model
-        radii[known] = certified_radius(
-            found.estimator, inputs[known] if names is None else pd.DataFrame(inputs[known], columns=names)
-        )
-    return six_digits(radii * (1 - 5e-6))  # which is never above the radius
 
 
 def strongest(found: FoundModel, predictions: Predictions, cells: pd.DataFrame) -> list[str]:

@@ -104,14 +104,10 @@ def export_run(source: str | Path, onnx: str | Path, *, force: bool = False) -> 
     -------
     onnx : Path
     """
+    from lvq.onnx import to_onnx
+
     onnx = check_output(onnx, force=force)
     model = load_model(source)
-    try:
-        from lvq.onnx import to_onnx
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f'ONNX needs {error.name}, which is not installed: pip install "lvq[onnx]".', name=error.name
-        ) from error
     with write_atomically(onnx) as file:
         file.write(to_onnx(model).SerializeToString())
     return onnx

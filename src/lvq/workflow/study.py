@@ -1,4 +1,4 @@
-"""The tables of a study: files or data frames as one table, chosen columns, features and classes, and the design."""
+"""The table of a study, perhaps with a test table: its chosen columns, features and classes, and the design."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ from lvq.workflow.columns import MIN_CLASS_ROWS, Samples, TableOptions, prepare
 from lvq.workflow.design import Design, make_design
 
 TableLike: TypeAlias = "str | Path | pd.DataFrame"
-Tables: TypeAlias = "TableLike | Sequence[TableLike]"
 
 
 @dataclass(frozen=True)
 class Study:
-    """Samples and design of one or more tables.
+    """Samples and design of a table.
 
     Attributes
     ----------
@@ -33,9 +32,7 @@ class Study:
     design : Design
         Groups, times and test rows.
     name : str
-        Names of the tables.
-    target : str
-        The column of classes.
+        Name of the table, and of the test table.
     marks : dict from str to list of str
         The strings and numbers that the user named as missing, by column.
     time : str or None
@@ -51,7 +48,6 @@ class Study:
     samples: Samples
     design: Design
     name: str
-    target: str
     marks: dict[str, list[str]]
     time: str | None
     dated: bool
@@ -60,7 +56,7 @@ class Study:
 
 
 def make_study(
-    tables: Tables,
+    table: TableLike,
     target: str,
     options: TableOptions | None,
     *,
@@ -69,58 +65,40 @@ def make_study(
     test: TableLike | None = None,
     min_class_rows: int = MIN_CLASS_ROWS,
 ) -> Study:
-    """Read tables with the same columns as one, and a test table where it is given; see `lvq.workflow.fit`."""
+    """Read a table, and a test table with the same columns where it is given; see `lvq.workflow.fit`."""
     options = options or TableOptions()
-    given = [tables] if isinstance(tables, str | Path | pd.DataFrame) else list(tables)
-    if not given:
-        raise TableError("At least one table is needed, got none.")
-    parts = [open_table(each, options.reading) for each in [*given, *([] if test is None else [test])]]
-    source = ", ".join(str(part.path) for part in parts[: len(given)])
-    names = parts[0].names
+    first, *others = parts = [open_table(each, options.reading) for each in (table, test) if each is not None]
+    names, source, name = first.names, str(first.path), first.path.name
     named = (target, group, time, *options.categorical, *options.dates, *options.detection_limits)
-    check_columns(names, [name for name in named if name], source, parts[0].notes)
+    check_columns(names, [name for name in named if name], source, first.notes)
     kept = chosen_columns(names, options, (target, group, time), source)
-    for part in parts[1:]:
-        check_columns(part.names, names, str(part.path))
     marks = marks_by_column(options.missing_marks, [name for name in kept if name != target], source)
+    notes = [note for part in parts for note in part.notes]
+    for part in others:
+        check_columns(part.names, names, str(part.path))
+        name = f"{name}, tested on {part.path.name}"
     codes = {target, *options.categorical} | ({group} if group else set())
     frames = [part.frame(Meaning(codes, options.detection_limits, marks)) for part in parts]
-    whole, rows = joined(frames), _row_names(parts, [len(frame) for frame in frames])
-    named_rows = whole[kept].set_axis(rows, axis=0)
+    whole = joined(frames)
+    named_rows = whole[kept].set_axis(_row_names(parts, frames), axis=0)
     samples = prepare(named_rows, target, options, source=source, min_class_rows=min_class_rows)
-    tested = None if test is None else np.arange(len(whole)) >= len(whole) - len(frames[-1])
+    tested = None if test is None else np.arange(len(whole)) >= len(frames[0])
     design = make_design(whole, samples.places, group, time, tested, source)
-    notes = [note for part in parts for note in part.notes]
-    for part in parts[1:]:
-        further = [name for name in part.names if name not in names]
-        if further:
-            notes.append(
-                f"Left out columns of {part.path.name} that {parts[0].path.name} does not have: {listed(further)}."
-            )
     samples = replace(samples, notes=(*notes, *samples.notes))
-    several = "file and row" if len(parts) > 1 else "their row in the file"
-    row_names = f"Samples are named by {several}, where the header is row 1."
-    if isinstance(given[0], pd.DataFrame):
+    row_names = "Samples are named by their row in the file, where the header is row 1."
+    if isinstance(table, pd.DataFrame):
         row_names = "Samples are named by the index of their table."
     dated = time is not None and holds_dates(whole[time])
-    return Study(samples, design, _name(parts, test is not None), target, marks, time, dated, row_names, options)
+    return Study(samples, design, name, marks, time, dated, row_names, options)
 
 
-def _row_names(parts: Sequence[Table], sizes: Sequence[int]) -> list[Label]:
-    """Names of all rows; those of several tables begin with the table's name."""
-    several = len(parts) > 1
+def _row_names(parts: Sequence[Table], frames: Sequence[pd.DataFrame]) -> list[Label]:
+    """Names of all rows; beside a test table they begin with the table's name."""
     return [
-        f"{part.path.name}:{part.row_number(place)}" if several else part.row_number(place)
-        for part, size in zip(parts, sizes)
-        for place in range(size)
+        part.row_number(place) if len(parts) == 1 else f"{part.path.name}:{part.row_number(place)}"
+        for part, frame in zip(parts, frames)
+        for place in range(len(frame))
     ]
-
-
-def _name(parts: Sequence[Table], tested: bool) -> str:
-    names = [part.path.name for part in parts]
-    own = names[: len(names) - tested]
-    name = own[0] if len(own) == 1 else f"{len(own)} tables ({', '.join(own)})"
-    return f"{name}, tested on {names[-1]}" if tested else name
 
 
 def joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:

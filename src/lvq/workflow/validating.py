@@ -123,12 +123,10 @@ def _earlier(report: Report, metrics: dict[str, JSONValue]) -> Earlier:
     (low, high), (least, most) = here.interval or (0.0, 1.0), before.interval or (0.0, 1.0)
     below = np.hypot((here.value or 0.0) - low, most - (before.value or 0.0))
     above = np.hypot(high - (here.value or 0.0), (before.value or 0.0) - least)
-    coverage = None if metrics["coverage"] is None else metrics["coverage"]["value"]
     verdict = None if report.guarantee is None or report.accepted_accuracy is None else _verdict(
         report.guarantee, report.accepted_accuracy
     )  # fmt: skip
-    name = metrics["data"]["name"].partition(", tested on ")[0]
-    return Earlier(name, before, coverage, (float(value - below), float(value + above)), verdict)
+    return Earlier(metrics["data"]["name"], before, (float(value - below), float(value + above)), verdict)
 
 
 def _verdict(guarantee: CertifiedPoint, accepted: Fraction) -> str:
