@@ -76,7 +76,11 @@ def test_the_boundary_is_at_the_certified_radius(model):
     X, y = draw(300)
     model.set_params(**QUICK).fit(X, y)
     X = X[:40]
-    Z, P = model.transform(X), model.transform(model.prototypes_)
+    if isinstance(model, GMLVQ):
+        Z, P = model.transform(X), model.transform(model.prototypes_)
+    else:
+        roots = np.sqrt(model.relevances_ if isinstance(model, GRLVQ) else 1.0)
+        Z, P = X * roots, model.prototypes_ * roots
     D, apart = cdist(Z, P, "sqeuclidean"), cdist(P, P)
     winner, rows = D.argmin(axis=1), np.arange(len(X))
     with np.errstate(invalid="ignore"):
