@@ -50,27 +50,6 @@ def test_one_class(data):
         LVQ1().fit(X, y, sample_weight=(y == 0).astype(float))
 
 
-@pytest.mark.parametrize(
-    ("X", "y", "message"),
-    [
-        (np.zeros((4, 2)), [0, 1, 0], "inconsistent numbers of samples"),
-        (np.zeros(4), [0, 1, 0, 1], "Expected 2D array, got 1D array"),
-        (np.zeros((2, 2, 2)), [0, 1], r"[Ff]ound array with dim 3"),
-        (np.zeros((0, 2)), [], r"Found array with 0 sample"),
-        (np.zeros((4, 0)), [0, 1, 0, 1], r"Found array with 0 feature"),
-        (np.zeros((4, 2)), [0.5, 1.5, 0.1, 0.2], "Unknown label type: continuous"),
-        (np.zeros((4, 2)), [[0, 1], [1, 0], [1, 1], [0, 1]], r"y should be a 1d array|multilabel"),
-        (np.zeros((4, 2)), None, "requires y to be passed"),
-        (np.full((4, 2), 1j), [0, 1, 0, 1], "Complex data not supported"),
-        ([["a", "b"], ["c", "d"]], [0, 1], "could not convert string to float"),
-        (np.zeros((4, 2)), [0, 1, np.nan, 1], "contains NaN"),
-    ],
-)
-def test_data_of_the_wrong_kind(X, y, message):
-    with pytest.raises(ValueError, match=message):
-        GLVQ().fit(X, y)
-
-
 def test_sparse_data_beside_other_options():
     """Sparse data are supported, but not with every option."""
     X, y = sparse.csr_array(np.eye(4)), [0, 1, 0, 1]

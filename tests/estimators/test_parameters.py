@@ -28,7 +28,16 @@ from lvq.estimators.parameters import DESCRIPTIONS
 from lvq.estimators.registry import estimator_types
 from lvq.model.costs import COSTS, CrossEntropyCost, LOGMCost, MarginCost, MCECost
 from lvq.model.links import KERNELS, Gaussian, Kernel, Part, RationalQuadratic
-from lvq.model.relevance import RELEVANCES, FisherNeighbours, FisherPrototypes, Hebbian, Matrix, Relevance, Weights
+from lvq.model.relevance import (
+    RELEVANCES,
+    FisherNeighbours,
+    FisherPrototypes,
+    Hebbian,
+    Matrix,
+    Relevance,
+    Scale,
+    Weights,
+)
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.online import Online
@@ -237,22 +246,16 @@ def test_a_solver_of_rules_keeps_their_rate():
     ("model", "key", "message"),
     [
         (GMLVQ(), "relevance__rang", r"Matrix has no parameter 'rang'; it has \[.*'rank'"),
+        (GMLVQ(), "relevance__free_size", "Matrix has no parameter 'free_size'"),
+        (GLVQ(relevance=Scale()), "relevance__sparsity", "Scale has no parameter 'sparsity'"),
         (GRLVQ(), "relevance__rank", "Weights has no parameter 'rank'"),
         (GLVQ(), "relevance__rank", "relevance__rank: None, the relevance of GLVQ, has no parameters"),
-        (
-            GLVQ(relevance="matrx"),
-            "relevance__rank",
-            "'matrx', the relevance of GLVQ, has no parameters",
-        ),
+        (GLVQ(relevance="matrx"), "relevance__rank", "'matrx', the relevance of GLVQ, has no parameters"),
         (GLVQ(), "kernel__width", "kernel__width: None, the kernel of GLVQ, has no parameters"),
         (GLVQ(kernel="gaussian"), "kernel__shape", "Gaussian has no parameter 'shape'"),
         (GLVQ(), "solver__learning_rate", "LBFGS has no parameter 'learning_rate'"),
         (LVQClassifier(), "cost__slope", "CrossEntropyCost has no parameter 'slope'"),
-        (
-            LVQClassifier(),
-            "relevance__rank",
-            "'auto', the relevance of LVQClassifier, has no parameters",
-        ),
+        (LVQClassifier(), "relevance__rank", "'auto', the relevance of LVQClassifier, has no parameters"),
         (GLVQ(), "cost__xi", "Invalid parameter 'cost' for estimator GLVQ"),
         (GLVQ(), "distance__rank", "Invalid parameter 'distance' for estimator GLVQ"),
     ],

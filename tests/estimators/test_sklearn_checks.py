@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from lvq import GLVQ, LGMLVQ, LVQ1, LVQ3, LVQ21, OLVQ1, RLVQ, RSLVQ, LVQClassifier
-from lvq.estimators.registry import MODELS, estimator_types
+from lvq.estimators.registry import estimator_types
 from lvq.model.relevance import Matrix
 
 STEP_TWICE = (
@@ -26,9 +26,7 @@ def quick(part: type[BaseEstimator]) -> BaseEstimator:
 
 
 EVERY_ESTIMATOR = [quick(part) for part in estimator_types().values()]
-PAPERS = sorted({entry.estimator for entry in MODELS.values()}, key=lambda part: part.__name__)
 RULES = (LVQ1, OLVQ1, LVQ21, LVQ3, RLVQ)
-ONLINE = [part(solver="online") for part in PAPERS if part not in RULES]
 CONFIGURATIONS = [
     LGMLVQ(solver="online", relevance=Matrix(local="prototype"), n_prototypes=2),
     RSLVQ(solver="adam", decision="posterior", kernel="inverse_multiquadric"),
@@ -71,12 +69,6 @@ def test_default(estimator, check):
 @every_check(CONFIGURATIONS)
 def test_configuration(estimator, check):
     check(estimator)
-
-
-def test_every_model_of_the_papers_is_checked_online():
-    """Those with a choice of solver as `ONLINE`, the rules as they are."""
-    assert {type(estimator) for estimator in ONLINE} | set(RULES) == set(PAPERS)
-    assert all(part()._parts().is_online for part in RULES)
 
 
 @pytest.mark.parametrize("estimator", EVERY_ESTIMATOR, ids=lambda estimator: type(estimator).__name__)

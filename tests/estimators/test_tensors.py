@@ -9,11 +9,10 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, LVQ1, RSLVQ, LVQClassifier
-from lvq.estimators.inputs import training_samples
 from lvq.model import rows, starts
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix
-from lvq.model.rows import as_numpy, is_tensor
+from lvq.model.rows import as_numpy
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
 
@@ -178,34 +177,6 @@ def test_samples_are_not_copied_to_the_host(model, place, copied, monkeypatch):
 
 
 # -- the same samples, classes and messages as of arrays ---------------------------------------------------------------
-
-
-def expected_and_found(X, y, weight, place="cpu", **parameters):
-    """Samples and classes of arrays and of tensors."""
-    expected = training_samples(GLVQ(**parameters), X, y, weight, reset=True)
-    labels = torch.as_tensor(y, device=place) if y.dtype.kind in "bif" else y
-    weights = None if weight is None else torch.as_tensor(weight, device=place)
-    given = torch.as_tensor(X, device=place), labels, weights
-    found = training_samples(GLVQ(**parameters), *given, reset=True, device=place)
-    return expected, found
-
-
-@places
-@pytest.mark.parametrize(
-    ("labels", "weighted", "class_weight"),
-    [([-5, 3, 900], True, None), ([0.0, 1.0, 2.0], True, "balanced"), (["a", "bb", "c"], False, "balanced")],
-)
-def test_samples_and_classes(labels, weighted, class_weight, place, data):
-    X, y = data
-    y = np.array(labels)[y]
-    weight = np.arange(len(X)) % 4.0 if weighted else None
-    expected, found = expected_and_found(X, y, weight, place, class_weight=class_weight)
-    np.testing.assert_array_equal(found.classes, expected.classes)
-    assert found.classes.dtype == expected.classes.dtype
-    for part in ("X", "y", "weight"):
-        given = getattr(found.samples, part)
-        assert is_tensor(given)
-        np.testing.assert_allclose(as_numpy(given), getattr(expected.samples, part), rtol=1e-12)
 
 
 def with_value(value):

@@ -71,16 +71,17 @@ class Case:
     With missing values, the last sample has none at all, and no gradient.
     """
 
-    def __init__(self, seed, relevance, missing=False, count=10):
+    def __init__(self, seed, relevance, missing=False, count=10, n_features=FEATURES, params=None):
         rng = np.random.default_rng(seed)
-        self.plain, self.params = relevance.metric(LABELS), random_params(rng, relevance)
+        self.plain = relevance.metric(LABELS)
+        self.params = random_params(rng, relevance, LABELS, n_features) if params is None else params
         missing = missing and type(self.plain) in PARAMETER_AXES  # others need all values
-        self.variances = rng.uniform(0.5, 2, FEATURES)
+        self.variances = rng.uniform(0.5, 2, n_features)
         self.metric = Observed(self.plain, self.variances) if missing else self.plain
-        X, y = np.empty((0, FEATURES)), np.empty(0, dtype=int)
+        X, y = np.empty((0, n_features)), np.empty(0, dtype=int)
         while len(X) < count:
-            x, label = rng.normal(size=(1, FEATURES)) * 1.5, rng.integers(0, 3)
-            x[0, rng.random(FEATURES) < 0.4 * missing] = np.nan
+            x, label = rng.normal(size=(1, n_features)) * 1.5, rng.integers(0, 3)
+            x[0, rng.random(n_features) < 0.4 * missing] = np.nan
             D = distances(self.plain, x, *self.params[:2], self.variances)[0]
             own, other = np.sort(D[label == LABELS]), np.sort(D[label != LABELS])
             within = min(np.diff(np.sort(D[k == LABELS])[:2]).min(initial=1) for k in range(3))
@@ -88,7 +89,7 @@ class Case:
             if min(own[0], other[0], within, other[1] - other[0]) > 0.05:
                 X, y = np.vstack((X, x)), np.append(y, label)
         if missing:
-            X, y = np.vstack((X, np.full((1, FEATURES), np.nan))), np.append(y, 0)
+            X, y = np.vstack((X, np.full((1, n_features), np.nan))), np.append(y, 0)
         self.X, self.y, self.weight = X, y, rng.uniform(0.5, 2.0, len(X))
 
     def objective(self, link, cost):

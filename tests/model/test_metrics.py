@@ -145,23 +145,6 @@ def test_touched_and_dense_derivatives_give_the_same_pullback(name, missing, dty
             np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance * np.abs(theirs).max())
 
 
-@pytest.mark.usefixtures("either_product")
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_sums_and_products_of_derivatives(dtype):
-    rng = np.random.default_rng(0)
-    touched, dense = touched_and_dense(rng, 9)
-    S, rows, samples = dense.value, rng.normal(size=(7, 3)).astype(dtype), rng.normal(size=(9, 3)).astype(dtype)
-    expected = S.sum(axis=0), S @ rows, S.T @ samples, S.sum(1)[:, None] * samples - S @ rows
-    for form in (touched, dense):
-        form = form._replace(value=form.value.astype(dtype))
-        found = form.column_sums(7), form.gather(rows), form.scatter(samples, 7)
-        for ours, theirs in zip((*found, form.differences(samples, rows)), expected):
-            assert ours.dtype == dtype
-            np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
-        for ours, theirs in zip(form.scatter_all(samples, 7), (expected[2], expected[0])):
-            np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
-
-
 @every_metric
 def test_sparse_rows_give_the_result_of_dense_ones(name):
     case = Case(name, n_samples=20)

@@ -8,10 +8,9 @@ from lvq.model.links import Gaussian
 from lvq.model.objective import Objective, Params, Problem
 from lvq.model.relevance import DataScale, Matrix, Relevance, Scale, Weights
 from lvq.model.samples import ArraySamples
-from tests.model.formulas import differences, distances
+from tests.model.formulas import differences
+from tests.model.test_gradients import FEATURES, LABELS, Case
 
-LABELS = np.array([0, 0, 1, 1, 2])
-FEATURES = 3
 RULES = {
     "plain": Relevance(),
     "weights of free size": Weights(ridge=0.2),
@@ -25,24 +24,14 @@ RULES = {
 COSTS = {"glvq": GLVQCost(0.1, 3.0), "logm": LOGMCost(0.1, 0.7), "rslvq": RSLVQCost(0.1, 0.7)}
 
 
-def draw(seed, problem, count=12):
+def draw(problem):
     """Free parameters, and samples that are not near a tie of own or of other prototypes."""
-    rng = np.random.default_rng(seed)
+    rng, rule = np.random.default_rng(0), problem.relevance
+    R = rule.start(ArraySamples(rng.normal(size=(5, FEATURES)), LABELS, np.ones(5)), LABELS)
     W = rng.normal(size=(len(LABELS), FEATURES)) / problem.unit
-    R = problem.relevance.start(ArraySamples(rng.normal(size=(5, FEATURES)), LABELS, np.ones(5)), LABELS)
     free = Params(W, None if R is None else rng.normal(size=R.shape), -0.3)
-    params = problem.params(free)
-    X, y = rng.normal(size=(40 * count, FEATURES)) * 1.5, rng.integers(0, 3, 40 * count)
-    D = distances(problem.objective.metric, X, params.prototypes, params.relevance)
-    mine = y[:, None] == LABELS
-    own, other = np.sort(np.where(mine, D, np.inf)), np.sort(np.where(mine, np.inf, D))
-    gap = 0.01 * D.mean()
-    with np.errstate(invalid="ignore"):
-        alone = np.isinf(own[:, 1])
-        clear = np.flatnonzero((alone | (own[:, 1] - own[:, 0] > gap)) & (other[:, 1] - other[:, 0] > gap))[:count]
-    assert len(clear) == count
-    samples = ArraySamples(X[clear], y[clear], rng.uniform(0.5, 2.0, count))
-    return free, samples.arranged(np.zeros(FEATURES))
+    case = Case(0, rule, count=12, params=problem.params(free))
+    return free, ArraySamples(case.X, case.y, case.weight).arranged(np.zeros(FEATURES))
 
 
 @pytest.mark.parametrize(("rule", "cost"), list(zip(RULES, 3 * [*COSTS])))
@@ -50,7 +39,7 @@ def test_gradient_by_the_free_parameters(rule, cost):
     """Unit, squares of lambda, unit size, penalties and the logarithm of a width, all by central differences."""
     objective = Objective(RULES[rule].metric(LABELS), Gaussian(), COSTS[cost], LABELS)
     problem = Problem(objective, RULES[rule], 3.5, DataScale(0.5, 700))
-    free, data = draw(0, problem)
+    free, data = draw(problem)
     params = problem.params(free)
     for one, other in zip(problem.params(problem.free(params)), params):
         assert (one is None) == (other is None)

@@ -104,7 +104,7 @@ def test_sparse_rows_have_the_order_of_the_bytes_of_dense_ones(dense):
             np.testing.assert_array_equal(found, wanted)
 
 
-@pytest.mark.parametrize(("n_features", "copies"), [(1, 18), (5, 2), (13, 7)])
+@pytest.mark.parametrize(("n_features", "copies"), [(1, 18), (5, 2), (13, 7), (100, 33)])
 def test_equal_rows_are_counted_once(n_features, copies):
     """Independently of how a matrix product rounds rows at different places."""
     rng = np.random.default_rng(100 * n_features + copies)

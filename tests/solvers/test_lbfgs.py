@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
@@ -91,27 +90,6 @@ def test_a_run_that_converges_with_its_last_iteration_has_converged(data):
     assert taken[-1]
     # with more iterations it converges too
     assert all(train(problem, start, samples, allowed + more, 1e-3).converged for more in range(1, 30))
-
-
-@pytest.mark.parametrize(
-    ("model", "again"),
-    [
-        (GLVQ(), False),
-        (GMLVQ(), False),
-        (RSLVQ(n_prototypes=2), False),  # no kinks
-        (GLVQ(n_prototypes=2), True),  # kinks between the prototypes of a class
-        (GMLVQ(n_prototypes=2), True),
-        (GRLVQ(), True),  # relevances that are caught at 0
-    ],
-    ids=str,
-)
-def test_when_another_run_follows(model, again, monkeypatch):
-    """Where the first can stall at a kink; the first is rough then, but not with matrices."""
-    runs, minimise = [], lbfgs._minimise
-    monkeypatch.setattr(lbfgs, "_minimise", lambda *given: runs.append(given) or minimise(*given))
-    clone(model).set_params(random_state=0).fit(*load_iris(return_X_y=True))
-    rough = lbfgs.ROUGH if again and not isinstance(model.relevance, Matrix) and model.relevance != "matrix" else 1
-    assert [given[3] / lbfgs.TOL for given in runs] == pytest.approx([rough, 1] if again else [1])
 
 
 # -- large data --------------------------------------------------------------------------------------------------------
