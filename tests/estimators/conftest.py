@@ -13,6 +13,7 @@ from tests.estimators.configurations import (
     MORE_BATCH_MODELS,
     MORE_ONLINE,
     ONLINE,
+    STREAMED_BATCH_MODELS,
     short_repr,
     slow,
 )
@@ -34,6 +35,12 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(params=[*ONLINE, *BATCH_MODELS, *slow(MORE_ONLINE + MORE_BATCH_MODELS)], ids=short_repr)
 def model(request):
     """Each configuration in turn, of every solver."""
+    return clone(request.param)
+
+
+@pytest.fixture(params=[*ONLINE, *BATCH_MODELS, *slow(MORE_ONLINE + STREAMED_BATCH_MODELS)], ids=short_repr)
+def streamed(request):
+    """Each configuration that `partial_fit` takes: it learns no relevances of free size."""
     return clone(request.param)
 
 

@@ -12,11 +12,12 @@ from sklearn.metrics import confusion_matrix
 from lvq import GLVQ, LGMLVQ, LOGM, RSLVQ, LVQClassifier
 from lvq.estimators.specification import PENALTIES
 from lvq.model.costs import CrossEntropyCost
-from lvq.model.links import InverseMultiquadric
+from lvq.model.links import KERNELS, InverseMultiquadric
 from lvq.model.metrics import DistanceGradient, Prepared, nearest_pair
 from lvq.model.relevance import Matrix, Relevance
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
+from lvq.solvers.online import is_compiled
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 STILL = Adam(learning_rate=0.0)  # the objective at the start
@@ -208,12 +209,11 @@ def test_an_own_metric_has_no_contributions_and_no_missing_values(data):
 # -- solvers and what goes with them -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PENALTIES)
-@pytest.mark.parametrize("kind", [LGMLVQ])
-def test_online_does_not_ignore_a_penalty(kind, name, data):
+@pytest.mark.parametrize("name", [*PENALTIES, "feature_groups"])
+def test_online_does_not_ignore_a_penalty(name, data):
     """It is refused, never silently dropped."""
-    model = kind(relevance=Matrix(**{name: 0.1}), solver="online")
-    with pytest.raises(ValueError, match=rf"online solver of {kind.__name__} does not support .*{name}.* of Matrix"):
+    model = LGMLVQ(relevance=Matrix(**{name: [*"abcd"] if name == "feature_groups" else 0.1}), solver="online")
+    with pytest.raises(ValueError, match=rf"online solver of LGMLVQ does not support .*{name}.* of Matrix"):
         model.fit(*data)
     with pytest.raises((ValueError, AttributeError), match=name if name != "ridge" else "partial_fit|ridge"):
         model.partial_fit(*data, classes=[0, 1, 2])
@@ -236,6 +236,17 @@ def test_objective_uses_the_class_weights(data):
     assert weighted.objective_value(X, y) == pytest.approx(plain.objective_value(X, y, factors[y]))
     assert weighted.objective_value(X, y) != pytest.approx(plain.objective_value(X, y))
     assert model.objective_value(X, y) == pytest.approx(model.objective_history_[-1])
+
+
+@pytest.mark.parametrize("kernel", [name for name, kernel in KERNELS.items() if is_compiled(kernel)])
+def test_training_uses_the_width_of_the_kernel(kernel, data):
+    """A width of 4 on the data and one of 1 on a quarter of the data are the same kernel."""
+    X, y = data
+    model = GLVQ(solver="online", kernel=kernel, random_state=0, max_iter=20)
+    wide, other = (clone(model).set_params(kernel__width=width).fit(X, y) for width in (4.0, 0.5))
+    narrow = clone(model).set_params(kernel__width=1.0).fit(X / 4, y)
+    np.testing.assert_allclose(narrow.prototypes_, wide.prototypes_ / 4, rtol=1e-8)
+    assert np.abs(other.prototypes_ - wide.prototypes_).max() > 0.01
 
 
 def test_a_learned_width_stays_finite():

@@ -4,20 +4,7 @@ import numpy as np
 import pytest
 
 from lvq import GLVQ, LVQ1
-
-LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "objective_history_")
-
-
-def learned(model):
-    """Everything that a fit has learned, by name."""
-    return {name: getattr(model, name) for name in LEARNED if hasattr(model, name)}
-
-
-def assert_same(one, other):
-    assert one.keys() == other.keys()
-    for name in one:
-        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
-
+from tests.estimators.configurations import assert_same
 
 # -- fitted attributes ------------------------------------------------------------------------------------------------
 
@@ -57,7 +44,7 @@ def test_a_second_fit_removes_attributes_of_the_first(before, after, gone, data)
     fresh = GLVQ(solver="online", max_iter=2, random_state=0, **after).fit(X, y)
     for name in gone:
         assert not hasattr(model, name)
-    assert_same(learned(model), learned(fresh))
+    assert_same(model, fresh)
 
 
 # -- float32 -----------------------------------------------------------------------------------------------------------

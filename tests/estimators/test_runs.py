@@ -10,20 +10,7 @@ from sklearn.base import clone
 from lvq import GLVQ, LOGM, LVQ1, LVQClassifier
 from lvq.model.links import RationalQuadratic
 from lvq.solvers.online import Online
-
-LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "objective_history_")
-
-
-def learned(model):
-    """Everything that a fit has learned, by name."""
-    return {name: getattr(model, name) for name in LEARNED if hasattr(model, name)}
-
-
-def assert_same(one, other):
-    assert one.keys() == other.keys()
-    for name in one:
-        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
-
+from tests.estimators.configurations import assert_same
 
 # -- seeds -------------------------------------------------------------------------------------------------------------
 
@@ -39,7 +26,7 @@ def test_without_shuffling_no_seed_matters(default, data):
     X, y = data
     default.set_params(solver__shuffle=False, max_iter=3, init="means")
     one, two = clone(default).fit(X, y), default.set_params(random_state=1).fit(X, y)
-    assert_same(learned(one), learned(two))
+    assert_same(one, two)
 
 
 # -- warm start and stopping -------------------------------------------------------------------------------------------

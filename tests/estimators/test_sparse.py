@@ -69,26 +69,6 @@ def test_a_stream_equals_that_of_dense_rows(model, dtype, tolerance, counts):
         np.testing.assert_allclose(other.model_.relevance, dense.model_.relevance, atol=tolerance)
 
 
-def test_unordered_columns_duplicates_and_stored_zeros_are_left_as_given(counts):
-    """The user's matrix is not changed, and its form does not matter."""
-    X, y = counts
-    rows = sparse.csr_matrix(X)
-    odd = sparse.csr_matrix(
-        (
-            np.concatenate([np.r_[part.data[::-1] / 2, part.data[::-1] / 2, 0.0] for part in (r for r in rows)]),
-            np.concatenate([np.r_[part.indices[::-1], part.indices[::-1], 3] for part in (r for r in rows)]),
-            2 * rows.indptr + np.arange(len(y) + 1),
-        ),
-        shape=X.shape,
-    )
-    before = odd.data.copy(), odd.indices.copy()
-    found = GLVQ(n_prototypes=2, random_state=0, max_iter=5, solver=LBFGS(tol=0.1)).fit(odd, y)
-    wanted = clone(found).fit(rows, y)
-    np.testing.assert_array_equal(found.prototypes_, wanted.prototypes_)
-    np.testing.assert_array_equal(odd.data, before[0])
-    np.testing.assert_array_equal(odd.indices, before[1])
-
-
 @pytest.mark.parametrize(
     "model",
     [

@@ -100,8 +100,3 @@ def test_refusals():
         GMLVQ(relevance=Matrix(feature_groups=[None, *"bcdefgh"], log_determinant=0.1)).fit(X, y)
     with pytest.raises(ValueError, match="feature_groups of Matrix must have different labels for all features"):
         GMLVQ(relevance=Matrix(feature_groups=[*"aabcdefg"])).fit(X, y)
-    for model in (GRLVQ(relevance=Weights(sparsity=0.1)), GMLVQ(relevance=Matrix(feature_groups=[*"abcdefgh"]))):
-        with pytest.raises(ValueError, match=r"online solver of .* does not support (sparsity|feature_groups) of"):
-            model.set_params(solver="online").fit(X, y)
-    with pytest.raises(ValueError, match="online solver of GRLVQ does not support sparsity"):
-        GRLVQ(relevance=Weights(sparsity=0.1)).partial_fit(X, y, classes=[0, 1])

@@ -1,12 +1,10 @@
 """torch tensors: tensors in, tensors out, equal to NumPy, the samples never on the host, and the messages of arrays."""
 
 import sys
-import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, LVQ1, RSLVQ, LVQClassifier
 from lvq.model import rows, starts
@@ -17,7 +15,7 @@ from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
 
 torch = pytest.importorskip("torch")
-
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 MODELS = [
     GRLVQ(kernel="cauchy", n_prototypes=2),
     GMLVQ(relevance=Matrix(rank=2)),
@@ -25,20 +23,8 @@ MODELS = [
     RSLVQ(n_prototypes=2, decision="posterior"),
     LVQClassifier(cost="mce", relevance="matrix", cost_matrix=[[0, 2, 1], [1, 0, 1], [1, 3, 0]]),
 ]
-PLACES = [
-    "cpu",
-    pytest.param(
-        "cuda",
-        marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
-    ),
-]
-places = pytest.mark.parametrize("place", PLACES)
-
-
-def quiet_fit(model, *arguments):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(*arguments)
+WITHOUT_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+places = pytest.mark.parametrize("place", ["cpu", pytest.param("cuda", marks=WITHOUT_CUDA)])
 
 
 def assert_same_model(ours, theirs, tolerance):
@@ -54,13 +40,15 @@ def assert_same_model(ours, theirs, tolerance):
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_fit_on_tensors_equals_fit_on_arrays(model, place, data):
     """Five iterations, so that rounding has no time to grow; what is learned is NumPy's again."""
-    X, y = data
-    weight = np.random.default_rng(0).uniform(0.5, 2, len(X))
-    model = clone(model).set_params(solver="lbfgs", max_iter=5, random_state=0)
-    plain = quiet_fit(clone(model), X, y, weight)
+    X, y = data[0], np.array([-5, 3, 900])[data[1]]
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(X)) * (np.arange(len(X)) % 9 > 0)
+    model = clone(model).set_params(solver="lbfgs", max_iter=5, random_state=0, class_weight="balanced")
+    plain = clone(model).fit(X, y, weight)
     tensors = [torch.as_tensor(part, device=place) for part in (X, y, weight)]
-    on_tensors = quiet_fit(clone(model), *tensors)
-    by_device = quiet_fit(clone(model).set_params(solver=LBFGS(device=place)), X, y, weight)
+    on_tensors = clone(model).fit(*tensors)
+    by_device = clone(model).set_params(solver=LBFGS(device=place)).fit(X, y, weight)
+    texts = np.array(["a", "bb", "c"])[data[1]]
+    assert clone(model).fit(tensors[0], texts).predict(X).dtype == texts.dtype
     for other in (on_tensors, by_device):
         assert isinstance(other.prototypes_, np.ndarray)
         assert_same_model(other, plain, 1e-7)
@@ -89,7 +77,7 @@ def test_adam_on_tensors_learns(model, place, data):
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 2e-4)])
 def test_predictions_of_tensors_are_tensors_on_their_device(model, place, dtype, tolerance, data):
     X, y = data
-    model = quiet_fit(clone(model).set_params(max_iter=20, random_state=0), X, y)
+    model = clone(model).set_params(max_iter=20, random_state=0).fit(X, y)
     tensor = torch.as_tensor(X, dtype=dtype, device=place)
     expected = {name: getattr(model, name)(X) for name in ("predict_proba", "decision_function")}
     clear = np.sort(expected["predict_proba"], axis=1)[:, -2:] @ [-1, 1] > 1e-3
@@ -119,9 +107,9 @@ def test_every_method_takes_every_tensor(prepare, data):
         expected = clone(model).partial_fit(exact, y, classes=[0, 1, 2]).prototypes_
         streamed = clone(model).partial_fit(tensor, labels, classes=torch.arange(3)).prototypes_
         np.testing.assert_allclose(streamed, expected, rtol=1e-3)
-    fitted = quiet_fit(LVQ1(random_state=0, max_iter=2), tensor, labels)
+    fitted = LVQ1(random_state=0, max_iter=2).fit(tensor, labels)
     np.testing.assert_allclose(fitted.prototypes_, clone(fitted).fit(exact, y).prototypes_, rtol=1e-3)
-    model = quiet_fit(GMLVQ(random_state=0, max_iter=5), exact, y)
+    model = GMLVQ(random_state=0, max_iter=5).fit(exact, y)
     np.testing.assert_array_equal(model.explain(tensor).label, model.predict(exact))
     np.testing.assert_array_equal(model.model_.predict(tensor), model.predict(exact))
     np.testing.assert_allclose(as_numpy(model.transform(tensor)), model.transform(exact), rtol=1e-3, atol=1e-3)
@@ -169,7 +157,7 @@ def test_samples_are_not_copied_to_the_host(model, place, copied, monkeypatch):
     X = rng.normal(size=(3000, 20)) + np.eye(3, 20)[y]
     there = torch.as_tensor(X, device=place), torch.as_tensor(y, device=place)
     model = clone(model).set_params(max_iter=3, random_state=0)
-    quiet_fit(model, *there)
+    model.fit(*there)
     if hasattr(model, "transform"):
         model.transform(there[0])
     assert max(copied) <= 3000 * len(model.prototypes_) <= 27000
@@ -232,10 +220,10 @@ def test_arrays_become_float32_where_there_is_no_float64(model, narrow_device, m
         raise TypeError("this device has no float64")
 
     monkeypatch.setattr(torch.Tensor, "double", refuse)
-    found = quiet_fit(clone(model), X, y)
+    found = clone(model).fit(X, y)
     assert found.prototypes_.dtype == np.float32
     monkeypatch.undo()
-    expected = quiet_fit(clone(model), X.astype(np.float32), y)
+    expected = clone(model).fit(X.astype(np.float32), y)
     if isinstance(solver, LBFGS):
         np.testing.assert_allclose(found.prototypes_, expected.prototypes_, rtol=1e-2, atol=1e-2)
 

@@ -5,30 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis
+from lvq.model.metrics import Diagonal, Mahalanobis
 from lvq.model.observed import Observed
 from lvq.model.prototype_model import PrototypeModel
 
 
 def measure(metric, variances, X, W, R=None):
     return Observed(metric, variances).prepare(W, R).distances(X)[0]
-
-
-def incomplete(rng, count, n_features, fraction=0.3):
-    """Samples of which about a fraction of the values is missing; the first has none, the second nothing else."""
-    X = rng.normal(size=(count, n_features)) * 1.5
-    X[rng.random(X.shape) < fraction] = np.nan
-    X[0], X[1] = rng.normal(size=n_features), np.nan
-    return X
-
-
-def test_complete_rows_have_ordinary_distances_and_empty_ones_none():
-    rng = np.random.default_rng(0)
-    X, W, omega = incomplete(rng, 20, 4), rng.normal(size=(5, 4)), rng.normal(size=(3, 4))
-    for metric, R in ((Euclidean(), None), (Diagonal(), omega[0] ** 2), (Mahalanobis(), omega)):
-        D = measure(metric, np.ones(4), X, W, R)
-        np.testing.assert_allclose(D[0], metric.prepare(W, R).distances(X[:1])[0][0], rtol=1e-12)
-        assert (D[1] == 0).all()
 
 
 def test_distances_are_unbiased_for_uncorrelated_differences():

@@ -266,6 +266,21 @@ def test_all_outputs_agree_and_are_those_of_the_distances(metric, link, decision
     assert clear.mean() > 0.9
 
 
+def test_the_posterior_decides_in_float64():
+    """Also of float32 samples: at a boundary, posteriors that differ in float64 can be equal in float32."""
+    model, X = make_model("euclidean", "identity", "posterior", dtype=np.float32), samples(3000).astype(np.float32)
+    labels = model.predict(X)
+    low, high = X[labels == "a"], X[labels != "a"]
+    low, high = low[: len(high)], high[: len(low)]
+    for _ in range(60):
+        middle = (low + high) / 2
+        same = (model.predict(middle) == "a")[:, None]
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    near = np.concatenate((low, high))
+    np.testing.assert_array_equal(model.classes[model.decision_function(near).argmax(axis=1)], model.predict(near))
+    np.testing.assert_array_equal(model.classes[model.predict_proba(near).argmax(axis=1)], model.predict(near))
+
+
 # -- frozen arrays -----------------------------------------------------------------------------------------------------
 
 

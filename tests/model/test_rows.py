@@ -75,6 +75,10 @@ def test_canonical_rows(dense, index):
     assert ordered.has_canonical_format
     np.testing.assert_array_equal(ordered.toarray(), dense[::-1])
     assert not backwards.has_sorted_indices  # the array given stays as it is
+    twice = np.repeat(X.data, 2) / 2, np.repeat(X.indices, 2), 2 * X.indptr  # each number in two halves
+    given = sparse.csr_matrix(tuple(part.copy() for part in twice), shape=X.shape)
+    np.testing.assert_array_equal(canonical(given).data, X.data)
+    np.testing.assert_array_equal(given.data, twice[0])
     wide = sparse.csr_array((np.ones(2), (np.arange(2), np.array([3, 2**32]))), shape=(2, 2**33))
     assert canonical(wide).indices.tolist() == [3, 2**32]
 

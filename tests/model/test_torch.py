@@ -88,11 +88,9 @@ def test_tensors_give_the_result_of_arrays(cost, relevance, link, dtype, toleran
 )
 def test_constraints_and_penalties_on_tensors(relevance, device):
     W, R, X, y, weight = draw(relevance, np.float64)
-    normalised = weight / weight.sum()
+    normalised, scale = weight / weight.sum(), DataScale(1.7, 40)
     problem, moved = (
-        Problem(
-            objective_on(relevance, "gaussian", COSTS["logm"], np.float64, *place), relevance, 2.5, DataScale(1.7, 40)
-        )
+        Problem(objective_on(relevance, "gaussian", COSTS["logm"], np.float64, *place), relevance, 2.5, scale)
         for place in ((), (device,))
     )
     free = Params(W, R, 0.4)
