@@ -5,6 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.preprocessing import StandardScaler
 
 from tests.estimators.configurations import (
     BATCH_MODELS,
@@ -70,6 +72,23 @@ def pair(data):
     """The first two of those classes."""
     X, y = data
     return X[y < 2], y[y < 2]
+
+
+@pytest.fixture(scope="session")
+def samples():
+    """Iris, scaled, in random order."""
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    return StandardScaler().fit_transform(X)[order], y[order]
+
+
+@pytest.fixture(scope="session")
+def gaps(samples):
+    """Iris without a fifth of its values; the last row has none."""
+    X = samples[0].copy()
+    X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
+    X[-1] = np.nan
+    return X, samples[1]
 
 
 @pytest.fixture

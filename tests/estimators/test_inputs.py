@@ -4,42 +4,31 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
-from lvq import GLVQ, GMLVQ, LVQ1, LVQClassifier
+from lvq import GLVQ, GMLVQ, LVQ1
 from lvq.solvers.lbfgs import LBFGS
 
 METHODS = ["predict", "predict_proba", "decision_function", "explain"]
 
 
-@pytest.mark.parametrize("model", [GLVQ(), LVQ1(), GMLVQ(solver="online")], ids=str)
-def test_values_whose_squares_overflow(model, data):
-    """A message that names the class and what to do; never NaN, never a warning from NumPy."""
-    X, y = data
-    spoiled = X.copy()
-    spoiled[5, 2] = -1e160
-    message = rf"{type(model).__name__} computes squared distances, which overflow .* Scale the features first"
-    calls = [lambda: model.fit(spoiled, y), lambda: model.partial_fit(spoiled, y, classes=[0, 1, 2])]
-    calls += [lambda name=name: getattr(model, name)(spoiled) for name in METHODS]
-    for number, call in enumerate(calls):
-        if number == 2:
-            model.fit(X, y)
-        with pytest.raises(ValueError, match=message):
-            call()
-
-
 @pytest.mark.parametrize(
-    ("cls", "dtype", "scale"),
-    [(GLVQ, np.float32, 1e-19), (LVQ1, np.float64, 1e-155), (LVQClassifier, np.float64, 1e-200)],
+    ("scale", "dtype", "word"),
+    [(1e160, np.float64, "overflow"), (1e-155, np.float64, "underflow"), (1e-19, np.float32, "underflow")],
 )
-def test_values_whose_squares_underflow(cls, dtype, scale, data):
-    """All distances would be zero, and the model would be wrong or NaN without a warning."""
-    X, y = (scale * data[0]).astype(dtype), data[1]
-    message = rf"{cls.__name__} computes squared distances, which underflow .* Scale the features first"
+@pytest.mark.parametrize("model", [GLVQ(), LVQ1(), GMLVQ(solver="online")], ids=str)
+def test_values_whose_squares_overflow_or_underflow(model, scale, dtype, word, data):
+    """A message that names the class and what to do; never NaN, zero distances, or a warning from NumPy."""
+    X, y = data[0].astype(dtype), data[1]
+    model, spoiled = clone(model), (scale * X).astype(dtype)
+    message = rf"{type(model).__name__} computes squared distances, which {word} .* Scale the features first"
     with pytest.raises(ValueError, match=message):
-        cls().fit(X, y)
-    if cls is not LVQClassifier:
+        model.fit(spoiled, y)
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(spoiled, y, classes=[0, 1, 2])
+    for name in METHODS if word == "overflow" else ():
         with pytest.raises(ValueError, match=message):
-            cls().partial_fit(X, y, classes=[0, 1, 2])
+            getattr(clone(model).fit(X, y), name)(spoiled)
 
 
 def test_one_class(data):

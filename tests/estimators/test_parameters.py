@@ -1,7 +1,5 @@
 """Parameters of estimators and of their parts: wrong ones raise a message that says which must be what."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -205,7 +203,9 @@ def test_a_part_parameter_is_set_in_one_estimator_alone(named, kind, place, word
     fitted, other = short(kind, **{place: given}).fit(*data), short(kind, **{place: given})
     predicted, default = fitted.predict_proba(data[0]), kind().get_params()
     model = clone(fitted).set_params(**{f"{place}__{name}": value})
-    assert model.get_params()[f"{place}__{name}"] == value
+    assert getattr(model, place).get_params() == fitted._part(place, given).get_params() | {name: value}
+    together = kind().set_params(**{f"{place}__{name}": value, place: given})  # in one call, in any order
+    assert getattr(together, place) == getattr(model, place)
     assert clone(model).get_params()[f"{place}__{name}"] == value
     fitted.set_params(**{f"{place}__{name}": value})
     assert getattr(other, place) == given
@@ -214,20 +214,6 @@ def test_a_part_parameter_is_set_in_one_estimator_alone(named, kind, place, word
     np.testing.assert_array_equal(fitted.predict_proba(data[0]), predicted)
     search = GridSearchCV(short(kind, **{place: given}), {f"{place}__{name}": [value]}, cv=2, error_score="raise")
     np.testing.assert_array_equal(search.fit(*data).predict_proba(data[0]), model.fit(*data).predict_proba(data[0]))
-
-
-@pytest.mark.thin(4)
-@nested
-def test_a_part_parameter_changes_nothing_else(kind, place, word, part, name, value):
-    """What the string stands for in this estimator stays; as an object the part has its other parameters."""
-    assert kind(**{place: word})._part(place, word).get_params() | {name: value} == (
-        getattr(kind(**{place: word}).set_params(**{f"{place}__{name}": value}), place).get_params()
-    )
-    model = kind().set_params(**{f"{place}__{name}": value, place: word})  # in one call, in any order
-    assert getattr(model, place).get_params()[name] == value
-    assert getattr(kind(**{place: part}).set_params(**{f"{place}__{name}": value}), place) == replace(
-        part, **{name: value}
-    )
 
 
 def test_a_solver_of_rules_keeps_their_rate():

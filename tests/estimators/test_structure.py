@@ -59,17 +59,6 @@ def test_excluded_features_have_no_weight(model):
     assert model.score(X, y) < 0.95  # without the first feature
 
 
-@pytest.mark.parametrize("model", [MODELS[0], MODELS[3]], ids=str)
-def test_groups_have_equal_weights(model):
-    X, y = draw()
-    weights = weights_of(
-        clone(model).set_params(relevance__feature_groups=["a", "a", "b", "b", "b", "c", "c", "c"]).fit(X, y)
-    )
-    for first, members in ((0, [0, 1]), (2, [2, 3, 4]), (5, [5, 6, 7])):
-        np.testing.assert_allclose(weights[:, members], weights[:, [first] * len(members)], rtol=1e-12)
-    assert (weights[:, 0] > 2 * weights[:, 5]).all()
-
-
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_penalties_prefer_few_features_and_smooth_weights(model):
     X, y = draw()

@@ -1,4 +1,7 @@
-"""Distances, pullbacks and searches of every metric against their formulas, also for rows with missing values."""
+"""Distances of every metric against their formula, also for rows with missing values; forms of rows and derivatives.
+
+Pullbacks and searches are compared with formulas in `test_gradients.py`.
+"""
 
 import sys
 from types import ModuleType
@@ -19,7 +22,7 @@ from lvq.model.metrics import (
     nearest_pair,
 )
 from lvq.model.observed import Observed
-from tests.model.formulas import differences, distances
+from tests.model.formulas import distances
 
 FEATURES, GROUPS, LABELS = 5, (0, 2, 3, 7), np.array([0, 0, 1, 2, 2, 2, 2])
 EACH = tuple(range(8))
@@ -56,10 +59,9 @@ class Case:
         self.X, self.W = self.X.astype(dtype), self.W.astype(dtype)
         self.R = None if self.R is None else self.R.astype(dtype)
 
-    def distances(self, W=None, R=None):
+    def distances(self):
         """By the formula."""
-        W, R = self.W if W is None else W, self.R if R is None else R
-        return distances(self.plain, self.X, W, R, self.variances)
+        return distances(self.plain, self.X, self.W, self.R, self.variances)
 
     def pullback(self, by_distance):
         prepared = self.metric.prepare(self.W, self.R)
@@ -87,41 +89,6 @@ def test_distances_equal_the_formula(name, missing, dtype, tolerance):
     np.testing.assert_allclose(D, expected, rtol=tolerance, atol=tolerance * expected.max())
     np.testing.assert_array_equal(case.X, before[0])
     np.testing.assert_array_equal(case.W, before[1])
-
-
-@every_metric
-@every_row
-def test_pullback_equals_finite_differences(name, missing):
-    case = Case(name, 0, missing)
-    s = case.rng.normal(size=(len(case.X), 7))
-    by_prototype, by_metric = case.pullback(DistanceGradient(s))
-    expected = differences(lambda W: (s * case.distances(W=W)).sum(), case.W)
-    np.testing.assert_allclose(by_prototype, expected, rtol=1e-6, atol=1e-7)
-    if case.R is None:
-        assert by_metric is None
-        return
-    expected = differences(lambda R: (s * case.distances(R=R)).sum(), case.R)
-    np.testing.assert_allclose(by_metric, expected, rtol=1e-6, atol=1e-7)
-
-
-@every_metric
-@every_row
-@pytest.mark.parametrize("order", ["mixed", "by class"])
-def test_the_nearest_pair_is_that_of_the_distances(name, missing, order):
-    case = Case(name, 0, missing, 60)
-    y = case.rng.integers(0, 3, 60)
-    y = np.sort(y) if order == "by class" else y
-    D, mine = case.distances(), y[:, None] == LABELS
-    pair, cache = case.metric.prepare(case.W, case.R).nearest_pair(case.X, y, LABELS)
-    own, other = np.where(mine, D, np.inf), np.where(mine, np.inf, D)
-    np.testing.assert_allclose(pair.d_plus, own.min(axis=1), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(pair.d_minus, other.min(axis=1), rtol=1e-12, atol=1e-12)
-    known = ~np.isnan(case.X).all(axis=1)  # an empty row is as far from all
-    np.testing.assert_array_equal(pair.own[known], own.argmin(axis=1)[known])
-    np.testing.assert_array_equal(pair.other[known], other.argmin(axis=1)[known])
-    slopes = DistanceGradient(np.ones((60, 2)), np.stack([pair.own, pair.other], axis=1))
-    for ours, theirs in zip(case.metric.prepare(case.W, case.R).pullback(case.X, cache, slopes), case.pullback(slopes)):
-        np.testing.assert_array_equal(ours, theirs)
 
 
 @pytest.fixture(params=["dense", "sparse"])

@@ -6,21 +6,13 @@ import pytest
 from lvq.model.costs import GLVQCost, LOGMCost, RSLVQCost
 from lvq.model.links import Gaussian
 from lvq.model.objective import Objective, Params, Problem
-from lvq.model.relevance import DataScale, Matrix, Relevance, Scale, Weights
+from lvq.model.relevance import DataScale, Relevance
 from lvq.model.samples import ArraySamples
 from tests.model.formulas import differences
-from tests.model.test_gradients import FEATURES, LABELS, Case
+from tests.model.test_gradients import LABELS, Case
+from tests.model.test_relevance import SMOOTH
 
-RULES = {
-    "plain": Relevance(),
-    "weights of free size": Weights(ridge=0.2),
-    "matrix, determinant": Matrix(rank=2, log_determinant=0.3),
-    "free size": Matrix(ridge=0.2),
-    "of a class": Matrix(local="class", log_determinant=0.3),
-    "of a prototype, free size": Matrix(local="prototype", ridge=0.2),
-    "weights of a prototype": Weights(local="prototype"),
-    "scale of a prototype": Scale(local="prototype", ridge=0.2),
-}
+FEATURES = 4
 COSTS = {"glvq": GLVQCost(0.1, 3.0), "logm": LOGMCost(0.1, 0.7), "rslvq": RSLVQCost(0.1, 0.7)}
 
 
@@ -30,15 +22,16 @@ def draw(problem):
     R = rule.start(ArraySamples(rng.normal(size=(5, FEATURES)), LABELS, np.ones(5)), LABELS)
     W = rng.normal(size=(len(LABELS), FEATURES)) / problem.unit
     free = Params(W, None if R is None else rng.normal(size=R.shape), -0.3)
-    case = Case(0, rule, count=12, params=problem.params(free))
+    case = Case(0, rule, count=12, n_features=FEATURES, params=problem.params(free))
     return free, ArraySamples(case.X, case.y, case.weight).arranged(np.zeros(FEATURES))
 
 
-@pytest.mark.parametrize(("rule", "cost"), list(zip(RULES, 3 * [*COSTS])))
+@pytest.mark.parametrize(("rule", "cost"), list(zip(["plain", *SMOOTH], 9 * [*COSTS])))
 def test_gradient_by_the_free_parameters(rule, cost):
     """Unit, squares of lambda, unit size, penalties and the logarithm of a width, all by central differences."""
-    objective = Objective(RULES[rule].metric(LABELS), Gaussian(), COSTS[cost], LABELS)
-    problem = Problem(objective, RULES[rule], 3.5, DataScale(0.5, 700))
+    relevance = SMOOTH.get(rule, Relevance())
+    objective = Objective(relevance.metric(LABELS), Gaussian(), COSTS[cost], LABELS)
+    problem = Problem(objective, relevance, 3.5, DataScale(2.5, 700))
     free, data = draw(problem)
     params = problem.params(free)
     for one, other in zip(problem.params(problem.free(params)), params):

@@ -443,7 +443,7 @@ def test_float32_is_close_to_float64_and_weights_multiply_the_rates(cost, releva
     """Twice the weight of every sample equals twice all rates, except for OLVQ1, which adapts its rates."""
     part, _, settings = ALL_COSTS[cost]
     known = cost not in RULES and relevance in ("plain", *GRADIENTS)  # whose incomplete rows the reference has
-    for rows in ("dense", "incomplete") if known else ("dense",):
+    for rows in ("dense", "sparse", "incomplete") if known else ("dense", "sparse"):
         double, single = (
             Problem(0, ALL_RELEVANCES[relevance][0], n_samples=24, dtype=dtype).on(rows)
             for dtype in (np.float64, np.float32)
