@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, LVQ1
+from lvq.estimators.registry import MODELS
 from tests.estimators.configurations import assert_same
 
 # -- fitted attributes ------------------------------------------------------------------------------------------------
@@ -70,3 +73,28 @@ def test_one_prototype_a_class_has_no_variance_for_fc1(data):
     X, y = data
     model = LVQ1(relevance="fc1", random_state=0, max_iter=3).fit(X, y)
     np.testing.assert_array_equal(model.relevances_, np.full(4, 0.25))
+
+
+# -- the papers' names ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=[load_iris, load_breast_cancer], ids=["iris", "wdbc"])
+def standardised(request):
+    X, y = request.param(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+@pytest.mark.thin(3)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_learns(name, standardised):
+    """Two prototypes per class, nothing tuned: far above the majority (0.33, 0.63)."""
+    X, y = standardised
+    model = MODELS[name].make(n_prototypes=2, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.85
+    assert len(model.prototypes_) == 2 * len(np.unique(y))
+
+
+def test_full_rank_names_mean_the_plain_ones():
+    for name in ("GMLVQ", "DK-GMLVQ"):
+        assert MODELS[f"{name} m=n"].make().get_params() == MODELS[name].make().get_params()

@@ -74,31 +74,16 @@ def test_own_parameters(model, name, data):
 
 
 RULES = (LVQ1, OLVQ1, LVQ21, LVQ3)
-NO_RELEVANCE = "'relevance' parameter of {} must be .*'hebbian'"
+TOO_MANY = "'rank' of the matrix of {} must be at most .* features, 4; got 5"
+RELATIVE, LEARNED = Online(step="relative"), Gaussian(width="learned")
 IMPOSSIBLE = [
-    *((rule(relevance=given), NO_RELEVANCE) for rule, given in zip(RULES, ("gradient", "matrix", Weights(), Matrix()))),
-    *(
-        (rule(solver=given), "'solver' parameter of {} must be .*'online'")
-        for rule, given in zip(RULES, ("lbfgs", Adam()))
-    ),
-    *(
-        (cost(relevance="fc1", solver="lbfgs"), "solver=LBFGS of {} needs a relevance with a gra")
-        for cost in (GLVQ, SNPC)
-    ),
-    *(
-        (cost(solver=Online(step="relative")), "must be 'scaled' or 'gradient' for {}")
-        for cost in (MCE, LOGM, SNPC, RSLVQ)
-    ),
-    *(
-        (rule(kernel=Gaussian(width="learned")), "width='learned' needs a cost.*; {} has none")
-        for rule in (*RULES, RLVQ)
-    ),
+    *((rule(relevance=Matrix()), "'relevance' parameter of {} must be .*'hebbian'") for rule in RULES),
+    *((rule(solver="lbfgs"), "'solver' parameter of {} must be .*'online'") for rule in RULES),
+    *((cost(relevance="fc1", solver="lbfgs"), "LBFGS of {} needs a relevance") for cost in (GLVQ, SNPC)),
+    *((cost(solver=RELATIVE), "must be 'scaled' or 'gradient' for {}") for cost in (MCE, LOGM, SNPC, RSLVQ)),
+    *((rule(kernel=LEARNED), "width='learned' needs a cost.*; {} has none") for rule in (*RULES, RLVQ)),
     *((GLVQ(kernel=Gaussian(width=width)), "'width' parameter of Gaussian must be") for width in (1e-200, 1e200)),
-    (GMLVQ(relevance=Matrix(rank=5)), r"'rank' of the matrix of {} must be at most .* features, 4; got 5"),
-    (
-        LGMLVQ(relevance=Matrix(rank=5, local="class")),
-        r"'rank' of the matrix of {} must be at most .* features, 4; got 5",
-    ),
+    *[(GMLVQ(relevance=Matrix(rank=5)), TOO_MANY), (LGMLVQ(relevance=Matrix(rank=5, local="class")), TOO_MANY)],
     *((GLVQ(slope="time", solver=solver), "slope='time' of {} counts single steps") for solver in ("lbfgs", "adam")),
     *((OLVQ1(solver=Online(learning_rate=rate)), "must be between 0 and 1 for {}") for rate in (0.0, 1.0, 3.0)),
 ]

@@ -231,11 +231,6 @@ def test_messages_name_the_partition(data):
             with pytest.raises(ValueError, match=message):
                 model.fit(broken(X, number, part), y)
             assert vars(model) == vars(lvq.GLVQ())  # nothing is left of a failed fit
-        model = fitted(MODELS[1], X, y)
-        with pytest.raises(ValueError, match=r"Partition 1 .* contains NaN"):
-            model.predict(broken(X, 1, holed)).compute()
-        with pytest.raises(ValueError, match=r"Partition 2 .* X has 4 features, but GLVQ is expecting 5"):
-            model.predict_proba(broken(X, 2, X[:60, :4])).compute()
 
 
 @pytest.mark.parametrize("label", [None, pd.NA, 7], ids=str)

@@ -13,7 +13,6 @@ STEP_TWICE = (
     "SGDClassifier"
 )
 WINDOW = "samples outside the window move nothing, whatever their weight"
-ONE_LINE = "three classes in a plane, projected to one line: the best line reaches 0.79, the check asks for 0.83"
 
 # a search of one candidate on two folds: more would take minutes
 QUICK = {"cv": 2, "candidates": ({"relevance": Matrix(local="prototype", ridge=0.01), "n_prototypes": 1},)}
@@ -41,15 +40,7 @@ def expected_failures(estimator: BaseEstimator) -> dict[str, str]:
         failures["check_sample_weight_equivalence_on_sparse_data"] = STEP_TWICE
     if isinstance(estimator, LVQ21 | LVQ3):
         failures["check_class_weight_classifiers"] = WINDOW
-    if estimator.get_params().get("relevance__rank") == 1:
-        failures["check_classifiers_train"] = ONE_LINE
     return failures
-
-
-# neither unconverged L-BFGS nor too few samples for the prototypes is a failure of a check
-ignore_warnings = pytest.mark.filterwarnings(
-    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Fewer prototypes than requested:UserWarning"
-)
 
 
 def every_check(estimators: list[BaseEstimator]) -> pytest.MarkDecorator:
@@ -59,15 +50,10 @@ def every_check(estimators: list[BaseEstimator]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(names, list(checks), **mark.kwargs)
 
 
-@ignore_warnings
-@every_check(EVERY_ESTIMATOR)
-def test_default(estimator, check):
-    check(estimator)
-
-
-@ignore_warnings
-@every_check(CONFIGURATIONS)
-def test_configuration(estimator, check):
+# neither unconverged L-BFGS nor too few samples for the prototypes is a failure of a check
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Fewer prototypes than requested")
+@every_check(EVERY_ESTIMATOR + CONFIGURATIONS)
+def test_check(estimator, check):
     check(estimator)
 
 

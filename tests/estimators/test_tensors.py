@@ -9,19 +9,21 @@ from sklearn.base import clone
 from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, LVQ1, RSLVQ, LVQClassifier
 from lvq.model import rows, starts
 from lvq.model.links import Gaussian
-from lvq.model.relevance import Matrix
+from lvq.model.relevance import Matrix, Weights
 from lvq.model.rows import as_numpy
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+GROUPED = {"feature_groups": ("a", "b", "b", None), "sparsity": 0.2, "smoothness": 0.3}
 MODELS = [
-    GRLVQ(kernel="cauchy", n_prototypes=2),
-    GMLVQ(relevance=Matrix(rank=2)),
+    GRLVQ(relevance=Weights(**GROUPED), kernel="cauchy", n_prototypes=2),
+    GMLVQ(relevance=Matrix(rank=2, log_determinant=0.2)),
     LOGM(kernel=Gaussian(width="learned")),
     RSLVQ(n_prototypes=2, decision="posterior"),
     LVQClassifier(cost="mce", relevance="matrix", cost_matrix=[[0, 2, 1], [1, 0, 1], [1, 3, 0]]),
+    LVQClassifier(relevance=Matrix(local="class", ridge=0.1, shrinkage=0.2, sparsity=0.2), calibration=None),
 ]
 WITHOUT_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 places = pytest.mark.parametrize("place", ["cpu", pytest.param("cuda", marks=WITHOUT_CUDA)])

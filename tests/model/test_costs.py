@@ -54,15 +54,6 @@ def slow_cost(cost, H, label):
     return value + cost.alpha * d_plus
 
 
-def dense(derivatives, count):
-    """DistanceGradient on all prototypes, as a matrix."""
-    if derivatives.touched is None:
-        return derivatives.value
-    result = np.zeros((len(derivatives.value), count))
-    np.put_along_axis(result, derivatives.touched, derivatives.value, axis=1)
-    return result
-
-
 @pytest.mark.parametrize("cost", INSTANCES.values(), ids=INSTANCES)
 def test_value_and_derivatives_against_the_formula_and_its_differences(cost):
     """Distances differ by at least 0.4, so no small step changes which is the nearest."""
@@ -75,7 +66,7 @@ def test_value_and_derivatives_against_the_formula_and_its_differences(cost):
     for i, j in np.ndindex(H.shape):
         step = np.eye(len(LABELS))[j] * 1e-5
         expected[i, j] = (slow_cost(cost, H[i] + step, y[i]) - slow_cost(cost, H[i] - step, y[i])) / 2e-5
-    np.testing.assert_allclose(dense(derivatives, len(LABELS)), expected, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(derivatives.whole(len(LABELS)), expected, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize(("slope", "middle", "alpha"), [(0.0, 0.0, 0.3), (6.0, 0.5, 0.0)])

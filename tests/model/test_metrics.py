@@ -139,6 +139,25 @@ def test_equal_prototypes_are_at_equal_distances(name):
             assert (D.argmin(axis=1) == 0).all()
 
 
+# -- missing values ----------------------------------------------------------------------------------------------------
+
+
+def test_distances_are_unbiased_for_uncorrelated_differences():
+    rng = np.random.default_rng(0)
+    v, omega = np.array([0.5, 1.0, 4.0, 2.0]), rng.normal(size=(4, 4))
+    X, W = rng.normal(size=(200_000, 4)) * np.sqrt(v), np.zeros((1, 4))
+    ordinary = Mahalanobis().prepare(W, omega).distances(X)[0].mean()
+    for seen in ([True, False, True, False], [False, False, True, True], [True, False, False, False]):
+        D = Observed(Mahalanobis(), v).prepare(W, omega).distances(np.where(seen, X, np.nan))[0]
+        assert D.mean() == pytest.approx(ordinary, rel=0.02)
+
+
+def test_features_without_weight_or_variance_leave_finite_distances():
+    X = np.array([[1.0, np.nan, np.nan], [np.nan, 2.0, np.nan], [np.nan, np.nan, np.nan]])
+    prepared = Observed(Diagonal(), np.array([0.0, 1.0, 1.0])).prepare(np.zeros((1, 3)), np.array([0.5, 0.0, 0.5]))
+    assert prepared.distances(X)[0].ravel().tolist() == [0.5, 0.0, 0.0]
+
+
 # -- the nearest own and the nearest other prototype -------------------------------------------------------------------
 
 

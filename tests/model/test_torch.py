@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from lvq.model.links import KERNELS, Identity
-from lvq.model.objective import Objective, Params, Problem
-from lvq.model.relevance import DataScale, Matrix, Scale, Weights
+from lvq.model.objective import Objective, Params
 from lvq.model.samples import ArraySamples
 from tests.model.formulas import value_and_gradient
 from tests.model.test_gradients import LABELS, Case, costs, relevances
@@ -18,7 +17,6 @@ FEATURES = 4
 WIDTH = 1.3
 COSTS = costs()
 LINKS = ["identity", *KERNELS]
-GROUPED = {"feature_groups": ("a", "b", "b", None), "sparsity": 0.2, "smoothness": 0.3}
 METRICS = relevances()
 WITHOUT_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 DEVICES = ["cpu", pytest.param("cuda", marks=WITHOUT_CUDA)]
@@ -71,34 +69,3 @@ def test_tensors_give_the_result_of_arrays(cost, relevance, link, dtype, toleran
         if ours is not None:
             scale = float(np.abs(theirs).max())
             np.testing.assert_allclose(ours.cpu().numpy(), theirs, rtol=0, atol=10 * tolerance * scale)
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize(
-    "relevance",
-    [
-        Matrix(ridge=0.1, rank=2, log_determinant=0.2),
-        Matrix(local="class", **GROUPED),
-        Matrix(local="class", ridge=0.1, shrinkage=0.2),
-        Weights(local="class"),
-        Weights(local="class", ridge=0.1, **GROUPED),
-        Scale(ridge=0.1),
-    ],
-    ids=repr,
-)
-def test_constraints_and_penalties_on_tensors(relevance, device):
-    W, R, X, y, weight = draw(relevance, np.float64)
-    normalised, scale = weight / weight.sum(), DataScale(1.7, 40)
-    problem, moved = (
-        Problem(objective_on(relevance, "gaussian", COSTS["logm"], np.float64, *place), relevance, 2.5, scale)
-        for place in ((), (device,))
-    )
-    free = Params(W, R, 0.4)
-    value, gradient = problem.value_and_gradient(free, ArraySamples(X, y, normalised))
-    found, other = moved.value_and_gradient(
-        Params(tensor(W, device), tensor(R, device), torch.tensor(0.4, dtype=torch.float64, device=device)),
-        ArraySamples(tensor(X, device), tensor(y, device), tensor(normalised, device)),
-    )
-    assert float(found) == pytest.approx(float(value), rel=1e-12)
-    for ours, theirs in zip(other, gradient):
-        np.testing.assert_allclose(ours.cpu().numpy(), theirs, rtol=1e-10, atol=1e-12)

@@ -42,42 +42,33 @@ RULES = {
     "lvq2.1": (WindowRule(window=0.4), {"cost": "lvq21", "window": 0.4}, {}),
     "lvq3": (WindowRule(window=0.4, epsilon=0.3), {"cost": "lvq3", "window": 0.4, "epsilon": 0.3}, {}),
 }
+RELATIVE = {"step": "relative"}
 MARGINS = {
     "glvq": (GLVQCost(), {"cost": "glvq"}, {}),
     "glvq sigmoid": (GLVQCost(slope=3.0), {"cost": "glvq", "sigmoid": 3.0}, {}),
     "glvq time": (GLVQCost(slope="time"), {"cost": "glvq", "sigmoid": "time"}, {}),
-    "glvq relative": (GLVQCost(), {"cost": "glvq", "relative": True}, {"step": "relative"}),
-    "glvq sigmoid relative": (
-        GLVQCost(slope=10.0),
-        {"cost": "glvq", "sigmoid": 10.0, "relative": True},
-        {"step": "relative"},
-    ),
-    "glvq alpha relative": (
-        GLVQCost(alpha=0.3),
-        {"cost": "glvq", "alpha": 0.3, "relative": True},
-        {"step": "relative"},
-    ),
+    "glvq relative": (GLVQCost(), {"cost": "glvq", "relative": True}, RELATIVE),
+    "glvq sigmoid relative": (GLVQCost(slope=10.0), {"cost": "glvq", "sigmoid": 10.0, "relative": True}, RELATIVE),
+    "glvq alpha relative": (GLVQCost(alpha=0.3), {"cost": "glvq", "alpha": 0.3, "relative": True}, RELATIVE),
     "glvq alpha": (GLVQCost(alpha=0.3), {"cost": "glvq", "alpha": 0.3}, {}),
     "mce": (MCECost(xi=0.7), {"cost": "mce", "xi": 0.7}, {}),
     "mce alpha": (MCECost(alpha=0.2, xi=0.7), {"cost": "mce", "xi": 0.7, "alpha": 0.2}, {}),
     "logm": (LOGMCost(xi=0.7), {"cost": "logm", "xi": 0.7}, {}),
     "logm alpha": (LOGMCost(alpha=0.2, xi=0.7), {"cost": "logm", "xi": 0.7, "alpha": 0.2}, {}),
 }
+ENTROPY = {"cost": "cross_entropy", "xi": 0.6}
 SOFT = {
     "snpc": (SNPCCost(xi=0.6), {"cost": "snpc", "xi": 0.6}, {}),
     "snpc alpha": (SNPCCost(alpha=0.2, xi=0.6), {"cost": "snpc", "xi": 0.6, "alpha": 0.2}, {}),
     "rslvq": (RSLVQCost(xi=0.6), {"cost": "rslvq", "xi": 0.6}, {}),
     "rslvq alpha": (RSLVQCost(alpha=0.2, xi=0.6), {"cost": "rslvq", "xi": 0.6, "alpha": 0.2}, {}),
-    "cross entropy": (CrossEntropyCost(alpha=0.0, xi=0.6), {"cost": "cross_entropy", "xi": 0.6}, {}),
-    "cross entropy alpha": (
-        CrossEntropyCost(alpha=0.2, xi=0.6),
-        {"cost": "cross_entropy", "xi": 0.6, "alpha": 0.2},
-        {},
-    ),
+    "cross entropy": (CrossEntropyCost(alpha=0.0, xi=0.6), ENTROPY, {}),
+    "cross entropy alpha": (CrossEntropyCost(alpha=0.2, xi=0.6), ENTROPY | {"alpha": 0.2}, {}),
 }
 ALL_COSTS = RULES | MARGINS | SOFT
 
 PUBLISHED = {"weighted_step": True, "scores": "max", "no_variance": "between"}
+NEAREST = PUBLISHED | {"rivals": "nearest"}
 HEURISTICS = {
     "plain": (Relevance(), {}),
     "hebbian": (Hebbian(), {"relevance": "hebbian"}),
@@ -92,10 +83,7 @@ HEURISTICS = {
     "fc2 maximum": (FisherNeighbours(scores="max"), {"relevance": "fc2", "scores": "max"}),
     "fc2 nearest": (FisherNeighbours(rivals="nearest"), {"relevance": "fc2", "rivals": "nearest"}),
     "fc2 weighted": (FisherNeighbours(weighted_step=True), {"relevance": "fc2", "weighted_step": True}),
-    "fc2 published": (
-        FisherNeighbours(**PUBLISHED, rivals="nearest"),
-        {"relevance": "fc2", **PUBLISHED, "rivals": "nearest"},
-    ),
+    "fc2 published": (FisherNeighbours(**NEAREST), {"relevance": "fc2", **NEAREST}),
 }
 IN_MATRIX_FORM = {"relevance": "matrix", "weighted_step": True}
 IN_WEIGHTS_FORM = {"relevance": "gradient", "weighted_step": True}
