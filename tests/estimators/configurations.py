@@ -90,12 +90,17 @@ def learned(model: BaseEstimator) -> dict[str, object]:
     return {name: getattr(model, name) for name in LEARNED if hasattr(model, name)}
 
 
-def assert_same(one: BaseEstimator, other: BaseEstimator) -> None:
-    """Two models have learned the same bits."""
+def assert_same(one: BaseEstimator, other: BaseEstimator, tolerance: float = 0.0) -> None:
+    """Two models have learned the same, bit by bit unless there is a tolerance."""
     ours, theirs = learned(one), learned(other)
     assert ours.keys() == theirs.keys()
     for name in ours:
-        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
+        np.testing.assert_allclose(ours[name], theirs[name], rtol=tolerance, atol=tolerance, err_msg=name)
+
+
+def ignoring(model: BaseEstimator) -> BaseEstimator:
+    """A copy that ignores missing values."""
+    return clone(model).set_params(missing="ignore", random_state=0)
 
 
 def slow(models: list[BaseEstimator]) -> list[object]:

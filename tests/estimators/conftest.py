@@ -68,13 +68,6 @@ def data():
 
 
 @pytest.fixture(scope="session")
-def pair(data):
-    """The first two of those classes."""
-    X, y = data
-    return X[y < 2], y[y < 2]
-
-
-@pytest.fixture(scope="session")
 def samples():
     """Iris, scaled, in random order."""
     X, y = load_iris(return_X_y=True)

@@ -10,6 +10,7 @@ from lvq.estimators import classifier
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix
 from lvq.solvers.online import Online
+from tests.estimators.configurations import ignoring
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 MODELS = [
@@ -24,10 +25,6 @@ MODELS = [
     LGMLVQ(solver=Online(step="relative"), n_prototypes=2, max_iter=30),
     RSLVQ(solver="online", relevance="local_diagonal", max_iter=30),
 ]
-
-
-def ignoring(model):
-    return clone(model).set_params(missing="ignore", random_state=0)
 
 
 @pytest.mark.parametrize("number", range(len(MODELS)))

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 from lvq import GLVQ, GMLVQ, LGMLVQ
 from lvq.estimators.registry import estimator_types
 from lvq.model.relevance import Matrix
 from lvq.solvers.online import Online
+from tests.estimators.configurations import ignoring
 
 
 def stream(model, X, y, size=30, weight=None):
@@ -16,11 +16,6 @@ def stream(model, X, y, size=30, weight=None):
         given = None if weight is None else weight[part]
         model.partial_fit(X[part], y[part], classes=[0, 1, 2], sample_weight=given)
     return model
-
-
-def ignoring(model, **parameters):
-    """A copy that ignores missing values."""
-    return clone(model).set_params(missing="ignore", random_state=0, **parameters)
 
 
 @pytest.mark.parametrize("size", [1, 50])

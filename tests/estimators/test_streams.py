@@ -21,18 +21,13 @@ def stream(model, X, y, size, classes=(0, 1, 2)):
     return model
 
 
-def constant_rate(model, **parameters):
-    """The model with a constant rate."""
-    return model.set_params(solver__schedule="constant", **parameters)
-
-
 # -- the steps ---------------------------------------------------------------------------------------------------------
 
 
 def test_one_batch_is_one_epoch(online_model, data):
     """From the same start a batch does what an epoch of a constant rate does."""
     X, y = data
-    constant_rate(online_model, max_iter=1)
+    online_model.set_params(solver__schedule="constant", max_iter=1)
     epoch = clone(online_model).fit(X, y)
     batch = online_model.partial_fit(X, y, classes=[0, 1, 2])
     np.testing.assert_array_equal(batch.prototypes_, epoch.prototypes_)
@@ -43,7 +38,7 @@ def test_cutting_a_batch_changes_nothing(online_model, data):
     """Parts of any size after the first batch are the whole, in the order of the data."""
     X, y = data
     weight = np.random.default_rng(0).uniform(0.5, 1.5, len(y))
-    constant_rate(online_model, solver__shuffle=False).partial_fit(X, y, classes=[0, 1, 2])
+    online_model.set_params(solver__schedule="constant", solver__shuffle=False).partial_fit(X, y, classes=[0, 1, 2])
     whole, costs = clone(online_model).partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y, sample_weight=weight), 0.0
     for begin, end in pairwise((0, 1, 8, 9, 40, 90)):
         part = slice(begin, end)

@@ -70,15 +70,6 @@ def test_penalties_prefer_few_features_and_smooth_weights(model):
     assert roughness(smooth) < 0.7 * roughness(plain)
 
 
-def test_few_samples_of_many_features():
-    """Training in the span of the samples would lose the features."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(20, 100)), np.arange(20) % 2
-    labels = [None if feature < 50 else feature for feature in range(100)]
-    model = GMLVQ(relevance=Matrix(rank=3, feature_groups=labels, smoothness=0.1), random_state=0).fit(X, y)
-    assert (model.omega_[:, :50] == 0).all()
-
-
 def test_refusals():
     X, y = draw()
     with pytest.raises(ValueError, match=r"feature_groups of Weights must have a label for each of 8 .* got 2"):

@@ -13,6 +13,7 @@ from lvq.model.relevance import Matrix, Weights
 from lvq.model.rows import as_numpy
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
+from tests.estimators.configurations import assert_same
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -27,14 +28,6 @@ MODELS = [
 ]
 WITHOUT_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 places = pytest.mark.parametrize("place", ["cpu", pytest.param("cuda", marks=WITHOUT_CUDA)])
-
-
-def assert_same_model(ours, theirs, tolerance):
-    np.testing.assert_allclose(ours.prototypes_, theirs.prototypes_, rtol=tolerance, atol=tolerance)
-    for name in ("omega_", "relevances_", "kernel_width_"):
-        assert hasattr(ours, name) == hasattr(theirs, name)
-        if hasattr(ours, name):
-            np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.thin(2)
@@ -53,7 +46,7 @@ def test_fit_on_tensors_equals_fit_on_arrays(model, place, data):
     assert clone(model).fit(tensors[0], texts).predict(X).dtype == texts.dtype
     for other in (on_tensors, by_device):
         assert isinstance(other.prototypes_, np.ndarray)
-        assert_same_model(other, plain, 1e-7)
+        assert_same(other, plain, 1e-7)
         np.testing.assert_array_equal(other.classes_, plain.classes_)
         assert isinstance(other.classes_, np.ndarray)
 

@@ -157,10 +157,15 @@ def test_the_results_are_those_in_all_features(model, spaces, monkeypatch):
     np.testing.assert_allclose(inside.predict_proba(new), direct.predict_proba(new), atol=1e-6)
 
 
+GROUPS = [None, *range(69)]
 SHRUNK = LGMLVQ(relevance=Matrix(rank=3, local="class", shrinkage=0.1), max_iter=2)  # towards the identity of features
 
 
-@pytest.mark.parametrize("model", [GRLVQ(), GLVQ(solver="adam", max_iter=2), LVQ1(relevance="fc2", max_iter=2), SHRUNK])
+BY_FEATURES = [GRLVQ(), GLVQ(solver="adam", max_iter=2), LVQ1(relevance="fc2", max_iter=2), SHRUNK]
+BY_FEATURES += [GMLVQ(relevance=part, max_iter=2) for part in (Matrix(smoothness=0.1), Matrix(feature_groups=GROUPS))]
+
+
+@pytest.mark.parametrize("model", BY_FEATURES)
 def test_axes_that_count_keep_all_features(model, spaces):
     """Relevances are of features, and Adam scales each coordinate; more samples would save nothing."""
     fitted(model, *wide_data())

@@ -14,8 +14,8 @@ from lvq.model.metrics import Euclidean
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import RELEVANCES, Relevance
 from lvq.model.samples import ArraySamples
-from lvq.model.scores import DecisionRule
 from lvq.model.storage import LINKS, METRICS
+from tests.model.test_prototype_model import DECISIONS
 
 CLASSES = {
     "int": np.array([-3, 7]),
@@ -30,12 +30,6 @@ CLASSES = {
     "object of float": np.array([0.1, 1 / 3], dtype=object),
 }
 RULES = [Relevance(), *RELEVANCES.values()]
-DECISIONS = {
-    "relative": DecisionRule(sharpness=1 / 3),
-    "steep": DecisionRule(xi=1 / 3),
-    "cross entropy": DecisionRule(xi=1 / 3, temperature=0.7, log_probabilities=True),
-    "posterior": DecisionRule(xi=1e-300, soft=True, by_posterior=True),
-}
 
 
 def make_model(**changes):

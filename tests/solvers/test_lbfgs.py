@@ -125,11 +125,10 @@ def test_large_data_begin_with_epochs_of_adam(monkeypatch, large):
 
 
 @pytest.mark.parametrize("model", [GLVQ(n_prototypes=2), RSLVQ(), LGMLVQ()], ids=str)
-def test_large_fits_compute_in_single_precision_and_end_where_double_precision_does(monkeypatch, model):
+def test_large_fits_compute_in_single_precision_and_end_where_double_precision_does(monkeypatch, large, model):
     """Objective and types of the result; the objective is computed from all samples in float64."""
-    random = np.random.default_rng(0)
-    y = random.integers(0, 4, 6000)
-    X = random.normal(size=(6000, 6)) + 1.5 * np.eye(4, 6)[y] + 1e4
+    X, y, _ = large[2]
+    X = X + 1e4
     large_from(monkeypatch, 6000)
     types, reduce = [], ArraySamples.reduce
     monkeypatch.setattr(ArraySamples, "reduce", lambda self, *rest: types.append(self.X.dtype) or reduce(self, *rest))
