@@ -4,6 +4,7 @@ The papers train sample by sample, and so do most tests here; `EVERY` has config
 Configurations whose branches all occur in others are in `MORE`, and run with ``-m "slow or not slow"``.
 """
 
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 
@@ -81,6 +82,27 @@ def short_batch(models: list[BaseEstimator]) -> list[BaseEstimator]:
     return [model.set_params(random_state=0, max_iter=20 if model.solver == "adam" else 500) for model in models]
 
 
+LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "objective_history_")
+
+
+def learned(model: BaseEstimator) -> dict[str, object]:
+    """Everything that a fit has learned, by name."""
+    return {name: getattr(model, name) for name in LEARNED if hasattr(model, name)}
+
+
+def assert_same(one: BaseEstimator, other: BaseEstimator, tolerance: float = 0.0) -> None:
+    """Two models have learned the same, bit by bit unless there is a tolerance."""
+    ours, theirs = learned(one), learned(other)
+    assert ours.keys() == theirs.keys()
+    for name in ours:
+        np.testing.assert_allclose(ours[name], theirs[name], rtol=tolerance, atol=tolerance, err_msg=name)
+
+
+def ignoring(model: BaseEstimator) -> BaseEstimator:
+    """A copy that ignores missing values."""
+    return clone(model).set_params(missing="ignore", random_state=0)
+
+
 def slow(models: list[BaseEstimator]) -> list[object]:
     """The models as slow parameters."""
     return [pytest.param(model, marks=pytest.mark.slow) for model in models]
@@ -92,3 +114,4 @@ MORE = [model for model in DEFAULTS if model not in FEW]
 ONLINE = short_online(VARIANTS)
 MORE_ONLINE = short_online(MORE_VARIANTS + DEFAULTS)
 BATCH_MODELS, MORE_BATCH_MODELS = short_batch(BATCH), short_batch(MORE_BATCH)
+STREAMED_BATCH_MODELS = [model for model in MORE_BATCH_MODELS if not model._relevance().free_size]

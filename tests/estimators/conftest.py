@@ -5,6 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.preprocessing import StandardScaler
 
 from tests.estimators.configurations import (
     BATCH_MODELS,
@@ -13,6 +15,7 @@ from tests.estimators.configurations import (
     MORE_BATCH_MODELS,
     MORE_ONLINE,
     ONLINE,
+    STREAMED_BATCH_MODELS,
     short_repr,
     slow,
 )
@@ -34,6 +37,12 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(params=[*ONLINE, *BATCH_MODELS, *slow(MORE_ONLINE + MORE_BATCH_MODELS)], ids=short_repr)
 def model(request):
     """Each configuration in turn, of every solver."""
+    return clone(request.param)
+
+
+@pytest.fixture(params=[*ONLINE, *BATCH_MODELS, *slow(MORE_ONLINE + STREAMED_BATCH_MODELS)], ids=short_repr)
+def streamed(request):
+    """Each configuration that `partial_fit` takes: it learns no relevances of free size."""
     return clone(request.param)
 
 
@@ -59,10 +68,20 @@ def data():
 
 
 @pytest.fixture(scope="session")
-def pair(data):
-    """The first two of those classes."""
-    X, y = data
-    return X[y < 2], y[y < 2]
+def samples():
+    """Iris, scaled, in random order."""
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    return StandardScaler().fit_transform(X)[order], y[order]
+
+
+@pytest.fixture(scope="session")
+def gaps(samples):
+    """Iris without a fifth of its values; the last row has none."""
+    X = samples[0].copy()
+    X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
+    X[-1] = np.nan
+    return X, samples[1]
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """LVQ1 and OLVQ1 give the codebooks of R's package class, step by step in the same order.
 
 What R gave is recorded in `recorded/r_class.json`. Where R is installed it is run again, and compared with the record.
-`python tests/estimators/test_against_r.py` makes the record.
+The samples of the record are of three overlapping classes, 20 of each, and the codebook starts at samples.
 """
 
 import json
@@ -20,15 +20,6 @@ RECORD = HERE / "r_class.json"
 MODELS = {"lvq1": LVQ1, "olvq1": OLVQ1}
 STEPS = 150
 CASES = [(method, per_class, seed) for method in MODELS for per_class in (1, 3) for seed in (0, 1, 2)]
-
-
-def drawn(per_class, seed):
-    """Three overlapping classes of 20 samples with 3 features, few digits; the codebook is at samples."""
-    rng = np.random.default_rng(seed)
-    y = np.repeat([0, 1, 2], 20)
-    X = np.round(rng.normal(size=(60, 3)) + 0.8 * np.eye(3)[y], 3)
-    rows = np.concatenate([rng.choice(np.flatnonzero(y == k), per_class, replace=False) for k in range(3)])
-    return X, y, X[rows], y[rows]
 
 
 def by_r(folder, method, alpha, seed, X, y, W, labels):
@@ -65,29 +56,12 @@ def test_recorded_codebooks(method, per_class, seed):
     assert np.abs(expected - W).max() > 0.05  # the prototypes did move
 
 
-@pytest.mark.parametrize("method", MODELS)
-def test_r_still_gives_what_is_recorded(method, tmp_path):
+@pytest.mark.parametrize(("method", "per_class", "seed"), CASES)
+def test_r_still_gives_what_is_recorded(method, per_class, seed, tmp_path):
     if not has_r():
         pytest.skip("R with its package class is not installed")
-    case = recorded()[f"{method}, 3 per class, seed 1"]
+    case = recorded()[f"{method}, {per_class} per class, seed {seed}"]
     data = [np.array(case[name]) for name in ("X", "y", "W", "labels")]
-    order, result = by_r(tmp_path, method, alpha_of(method), 1, *data)
+    order, result = by_r(tmp_path, method, alpha_of(method), seed, *data)
     np.testing.assert_array_equal(order, case["order"])
     np.testing.assert_allclose(result, case["result"], rtol=0, atol=1e-14)
-
-
-def record(folder):
-    found = {}
-    for method, per_class, seed in CASES:
-        X, y, W, labels = drawn(per_class, seed)
-        order, result = by_r(folder, method, alpha_of(method), seed, X, y, W, labels)
-        arrays = {"X": X, "y": y, "W": W, "labels": labels, "order": order, "result": result}
-        found[f"{method}, {per_class} per class, seed {seed}"] = {name: a.tolist() for name, a in arrays.items()}
-    RECORD.write_text(json.dumps(found) + "\n")
-
-
-if __name__ == "__main__":
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as name:
-        record(Path(name))

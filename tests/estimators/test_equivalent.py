@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from scipy.stats import ortho_group
@@ -23,7 +25,14 @@ from lvq.model.relevance import Matrix, Relevance
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.online import Online
-from tests.estimators.configurations import BATCH_MODELS, MORE_BATCH_MODELS, MORE_ONLINE, ONLINE, short_repr
+from tests.estimators.configurations import (
+    BATCH_MODELS,
+    MORE_BATCH_MODELS,
+    MORE_ONLINE,
+    ONLINE,
+    assert_same,
+    short_repr,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 FACTORS = np.array([4.0, 1.0, 0.5])  # of the classes
@@ -78,7 +87,10 @@ CLOSE = {
     "rotation": lambda X, y, weight: Changed(X @ ROTATION, y, weight, {}, lambda W: W @ ROTATION),
     "copies": copies,
     "order": shuffled,
+    "polars": lambda X, y, weight: Changed(pl.DataFrame(X, schema=list("abcd")), y, weight),
+    "pyarrow": lambda X, y, weight: Changed(pa.table(dict(zip("abcd", X.T))), y, weight),
 }
+TABLES = ("polars", "pyarrow")
 
 
 def applies(change, model):
@@ -118,12 +130,6 @@ def given(model, data, n_prototypes=None):
     return model.set_params(n_prototypes=n_prototypes or model.n_prototypes), X, y, weight
 
 
-def assert_equal(one, other):
-    for name in ("prototypes_", "objective_history_", "relevances_", "omega_", "kernel_width_"):
-        if hasattr(one, name):
-            np.testing.assert_array_equal(getattr(other, name), getattr(one, name), err_msg=name)
-
-
 @pytest.mark.parametrize(("model", "change"), pairs(EXACT))
 def test_the_same_bits(model, change, data):
     """Of the fit, and of a stream, whose weights are used as they are."""
@@ -131,7 +137,7 @@ def test_the_same_bits(model, change, data):
     changed = EXACT[change](X.copy(), y, weight)
     one = clone(model).fit(X, y, sample_weight=weight)
     other = clone(model).set_params(**changed.params).fit(changed.X, changed.y, sample_weight=changed.weight)
-    assert_equal(one, other)
+    assert_same(one, other)
     new = X if change == "zeros" else changed.X
     np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(new), rtol=1e-12)
     np.testing.assert_array_equal(other.classes_[one.predict(X)], other.predict(new))
@@ -143,7 +149,7 @@ def test_the_same_bits(model, change, data):
         half = len(y_) // 2
         stream.partial_fit(X_[:half], y_[:half], classes=labels, sample_weight=w_[:half])
         stream.partial_fit(X_[half:], y_[half:], sample_weight=w_[half:])
-    assert_equal(*streams)
+    assert_same(*streams)
 
 
 @pytest.mark.parametrize(("model", "change"), pairs(CLOSE))
@@ -157,6 +163,9 @@ def test_the_same_model(model, change, data):
     np.testing.assert_allclose(other.prototypes_, moved, rtol=1e-4, atol=1e-4 * np.ptp(moved))
     found = other.predict_proba(CLOSE[change](X, y, np.ones(len(X))).X)
     expected = one.predict_proba(X)
+    if change in TABLES:
+        assert other.feature_names_in_.tolist() == list("abcd")
+        np.testing.assert_allclose(other.explain(changed.X).contributions, one.explain(X).contributions, atol=1e-3)
     if change == "order":
         expected = one.predict_proba(changed.X)
     np.testing.assert_allclose(found, expected[:, ::-1] if change == "classes" else expected, atol=1e-4)

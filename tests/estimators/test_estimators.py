@@ -2,22 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, LVQ1
-
-LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "objective_history_")
-
-
-def learned(model):
-    """Everything that a fit has learned, by name."""
-    return {name: getattr(model, name) for name in LEARNED if hasattr(model, name)}
-
-
-def assert_same(one, other):
-    assert one.keys() == other.keys()
-    for name in one:
-        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
-
+from lvq.estimators.registry import MODELS
+from tests.estimators.configurations import assert_same
 
 # -- fitted attributes ------------------------------------------------------------------------------------------------
 
@@ -34,11 +24,7 @@ def test_learned_attributes(model, data):
     if hasattr(model, "relevances_"):
         groups = {None: (), "class": (3,), "prototype": (count,)}[getattr(model._relevance(), "local", None)]
         assert model.relevances_.shape == (*groups, 4)
-        assert (model.relevances_ >= 0).all()
-        if not model._relevance().free_size:
-            np.testing.assert_allclose(model.relevances_.sum(axis=-1), 1)
     if hasattr(model, "omega_"):
-        np.testing.assert_allclose(np.square(model.omega_).sum(axis=(-2, -1)), 1)
         np.testing.assert_allclose(model.lambda_, np.swapaxes(model.omega_, -1, -2) @ model.omega_)
     assert hasattr(model, "kernel_width_") == (model.kernel is not None)
 
@@ -57,7 +43,7 @@ def test_a_second_fit_removes_attributes_of_the_first(before, after, gone, data)
     fresh = GLVQ(solver="online", max_iter=2, random_state=0, **after).fit(X, y)
     for name in gone:
         assert not hasattr(model, name)
-    assert_same(learned(model), learned(fresh))
+    assert_same(model, fresh)
 
 
 # -- float32 -----------------------------------------------------------------------------------------------------------
@@ -87,3 +73,28 @@ def test_one_prototype_a_class_has_no_variance_for_fc1(data):
     X, y = data
     model = LVQ1(relevance="fc1", random_state=0, max_iter=3).fit(X, y)
     np.testing.assert_array_equal(model.relevances_, np.full(4, 0.25))
+
+
+# -- the papers' names ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=[load_iris, load_breast_cancer], ids=["iris", "wdbc"])
+def standardised(request):
+    X, y = request.param(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+@pytest.mark.thin(3)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_learns(name, standardised):
+    """Two prototypes per class, nothing tuned: far above the majority (0.33, 0.63)."""
+    X, y = standardised
+    model = MODELS[name].make(n_prototypes=2, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.85
+    assert len(model.prototypes_) == 2 * len(np.unique(y))
+
+
+def test_full_rank_names_mean_the_plain_ones():
+    for name in ("GMLVQ", "DK-GMLVQ"):
+        assert MODELS[f"{name} m=n"].make().get_params() == MODELS[name].make().get_params()

@@ -2,43 +2,12 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.datasets import load_iris
-from sklearn.preprocessing import StandardScaler
 
-from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LOGM, LVQ3, MCE, OLVQ1, RSLVQ
+from lvq import GLVQ, GMLVQ, LGMLVQ
 from lvq.estimators.registry import estimator_types
-from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix
 from lvq.solvers.online import Online
-
-MODELS = [
-    GLVQ(kernel="gaussian", n_prototypes=2),
-    GRLVQ(n_prototypes=2, init="samples"),
-    GMLVQ(relevance=Matrix(rank=2), n_prototypes=2),
-    MCE(kernel=Gaussian(width="learned")),
-    LOGM(relevance="local_diagonal"),
-    RSLVQ(relevance="matrix"),
-    OLVQ1(),
-    LVQ3(n_prototypes=2),
-]
-
-
-@pytest.fixture(scope="module")
-def samples():
-    """Iris, scaled, in random order."""
-    X, y = load_iris(return_X_y=True)
-    order = np.random.default_rng(0).permutation(len(y))
-    return StandardScaler().fit_transform(X)[order], y[order]
-
-
-@pytest.fixture(scope="module")
-def gaps(samples):
-    """Iris without a fifth of its values; one row has none."""
-    X = samples[0].copy()
-    X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
-    X[40] = np.nan
-    return X, samples[1]
+from tests.estimators.configurations import ignoring
 
 
 def stream(model, X, y, size=30, weight=None):
@@ -47,11 +16,6 @@ def stream(model, X, y, size=30, weight=None):
         given = None if weight is None else weight[part]
         model.partial_fit(X[part], y[part], classes=[0, 1, 2], sample_weight=given)
     return model
-
-
-def ignoring(model, **parameters):
-    """A copy that ignores missing values."""
-    return clone(model).set_params(missing="ignore", random_state=0, **parameters)
 
 
 @pytest.mark.parametrize("size", [1, 50])
@@ -65,20 +29,6 @@ def test_variances_are_those_of_all_samples_so_far(size, gaps):
     mean = weight @ np.nan_to_num(X) / mass
     expected = weight @ np.where(known, X - mean, 0) ** 2 / mass
     np.testing.assert_allclose(model.model_.variances, expected, rtol=1e-7)
-
-
-@pytest.mark.thin(2)
-@pytest.mark.parametrize("model", MODELS, ids=str)
-def test_cutting_a_batch_changes_nothing(model, gaps):
-    """As long as the variances are the same: here in every part."""
-    X, y = gaps
-    model = ignoring(model, solver=Online(shuffle=False, schedule="constant")).partial_fit(X, y, classes=[0, 1, 2])
-    whole = ignoring(model).partial_fit(X, y, classes=[0, 1, 2]).partial_fit(np.tile(X, (2, 1)), np.tile(y, 2))
-    halves = model.partial_fit(X, y).partial_fit(X, y)
-    np.testing.assert_allclose(halves.prototypes_, whole.prototypes_, rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(halves.model_.variances, whole.model_.variances, rtol=1e-12)
-    if whole.model_.relevance is not None:
-        np.testing.assert_allclose(halves.model_.relevance, whole.model_.relevance, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Parameters of estimators and of their parts: wrong ones raise a message that says which must be what."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -28,7 +26,16 @@ from lvq.estimators.parameters import DESCRIPTIONS
 from lvq.estimators.registry import estimator_types
 from lvq.model.costs import COSTS, CrossEntropyCost, LOGMCost, MarginCost, MCECost
 from lvq.model.links import KERNELS, Gaussian, Kernel, Part, RationalQuadratic
-from lvq.model.relevance import RELEVANCES, FisherNeighbours, FisherPrototypes, Hebbian, Matrix, Relevance, Weights
+from lvq.model.relevance import (
+    RELEVANCES,
+    FisherNeighbours,
+    FisherPrototypes,
+    Hebbian,
+    Matrix,
+    Relevance,
+    Scale,
+    Weights,
+)
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.online import Online
@@ -41,19 +48,10 @@ SHARED = [
 ]
 
 
-@pytest.mark.thin(4)
-@pytest.mark.parametrize(("name", "value"), SHARED, ids=str)
-def test_shared_parameters(default, name, value, data):
-    message = rf"The '{name}' parameter of {type(default).__name__} must be .*\. Got .* instead"
-    with pytest.raises(InvalidParameterError, match=message):
-        default.set_params(**{name: value}).fit(*data)
-    with pytest.raises(InvalidParameterError, match=message):
-        default.partial_fit(*data, classes=[0, 1, 2])
-
-
 @pytest.mark.parametrize(
     ("model", "name"),
     [
+        *[(GLVQ(**{name: value}), name) for name, value in SHARED],
         *[(LVQ1(relevance="fisher"), "relevance"), (GLVQ(relevance="fisher"), "relevance")],
         *[(RLVQ(relevance="fc1"), "relevance"), (GRLVQ(relevance="matrix"), "relevance")],
         *[(GMLVQ(relevance="gradient"), "relevance"), (LGMLVQ(relevance=None), "relevance")],
@@ -70,34 +68,22 @@ def test_own_parameters(model, name, data):
     message = rf"The '{name}' parameter of {type(model).__name__} must be .*\. Got .* instead"
     with pytest.raises(InvalidParameterError, match=message):
         model.fit(*data)
+    if not isinstance(model, LVQClassifier):
+        with pytest.raises(InvalidParameterError, match=message):
+            model.partial_fit(*data, classes=[0, 1, 2])
 
 
 RULES = (LVQ1, OLVQ1, LVQ21, LVQ3)
-NO_RELEVANCE = "'relevance' parameter of {} must be .*'hebbian'"
+TOO_MANY = "'rank' of the matrix of {} must be at most .* features, 4; got 5"
+RELATIVE, LEARNED = Online(step="relative"), Gaussian(width="learned")
 IMPOSSIBLE = [
-    *((rule(relevance=given), NO_RELEVANCE) for rule, given in zip(RULES, ("gradient", "matrix", Weights(), Matrix()))),
-    *(
-        (rule(solver=given), "'solver' parameter of {} must be .*'online'")
-        for rule, given in zip(RULES, ("lbfgs", Adam()))
-    ),
-    *(
-        (cost(relevance="fc1", solver="lbfgs"), "solver=LBFGS of {} needs a relevance with a gra")
-        for cost in (GLVQ, SNPC)
-    ),
-    *(
-        (cost(solver=Online(step="relative")), "must be 'scaled' or 'gradient' for {}")
-        for cost in (MCE, LOGM, SNPC, RSLVQ)
-    ),
-    *(
-        (rule(kernel=Gaussian(width="learned")), "width='learned' needs a cost.*; {} has none")
-        for rule in (*RULES, RLVQ)
-    ),
+    *((rule(relevance=Matrix()), "'relevance' parameter of {} must be .*'hebbian'") for rule in RULES),
+    *((rule(solver="lbfgs"), "'solver' parameter of {} must be .*'online'") for rule in RULES),
+    *((cost(relevance="fc1", solver="lbfgs"), "LBFGS of {} needs a relevance") for cost in (GLVQ, SNPC)),
+    *((cost(solver=RELATIVE), "must be 'scaled' or 'gradient' for {}") for cost in (MCE, LOGM, SNPC, RSLVQ)),
+    *((rule(kernel=LEARNED), "width='learned' needs a cost.*; {} has none") for rule in (*RULES, RLVQ)),
     *((GLVQ(kernel=Gaussian(width=width)), "'width' parameter of Gaussian must be") for width in (1e-200, 1e200)),
-    (GMLVQ(relevance=Matrix(rank=5)), r"'rank' of the matrix of {} must be at most .* features, 4; got 5"),
-    (
-        LGMLVQ(relevance=Matrix(rank=5, local="class")),
-        r"'rank' of the matrix of {} must be at most .* features, 4; got 5",
-    ),
+    *[(GMLVQ(relevance=Matrix(rank=5)), TOO_MANY), (LGMLVQ(relevance=Matrix(rank=5, local="class")), TOO_MANY)],
     *((GLVQ(slope="time", solver=solver), "slope='time' of {} counts single steps") for solver in ("lbfgs", "adam")),
     *((OLVQ1(solver=Online(learning_rate=rate)), "must be between 0 and 1 for {}") for rate in (0.0, 1.0, 3.0)),
 ]
@@ -202,7 +188,9 @@ def test_a_part_parameter_is_set_in_one_estimator_alone(named, kind, place, word
     fitted, other = short(kind, **{place: given}).fit(*data), short(kind, **{place: given})
     predicted, default = fitted.predict_proba(data[0]), kind().get_params()
     model = clone(fitted).set_params(**{f"{place}__{name}": value})
-    assert model.get_params()[f"{place}__{name}"] == value
+    assert getattr(model, place).get_params() == fitted._part(place, given).get_params() | {name: value}
+    together = kind().set_params(**{f"{place}__{name}": value, place: given})  # in one call, in any order
+    assert getattr(together, place) == getattr(model, place)
     assert clone(model).get_params()[f"{place}__{name}"] == value
     fitted.set_params(**{f"{place}__{name}": value})
     assert getattr(other, place) == given
@@ -211,20 +199,6 @@ def test_a_part_parameter_is_set_in_one_estimator_alone(named, kind, place, word
     np.testing.assert_array_equal(fitted.predict_proba(data[0]), predicted)
     search = GridSearchCV(short(kind, **{place: given}), {f"{place}__{name}": [value]}, cv=2, error_score="raise")
     np.testing.assert_array_equal(search.fit(*data).predict_proba(data[0]), model.fit(*data).predict_proba(data[0]))
-
-
-@pytest.mark.thin(4)
-@nested
-def test_a_part_parameter_changes_nothing_else(kind, place, word, part, name, value):
-    """What the string stands for in this estimator stays; as an object the part has its other parameters."""
-    assert kind(**{place: word})._part(place, word).get_params() | {name: value} == (
-        getattr(kind(**{place: word}).set_params(**{f"{place}__{name}": value}), place).get_params()
-    )
-    model = kind().set_params(**{f"{place}__{name}": value, place: word})  # in one call, in any order
-    assert getattr(model, place).get_params()[name] == value
-    assert getattr(kind(**{place: part}).set_params(**{f"{place}__{name}": value}), place) == replace(
-        part, **{name: value}
-    )
 
 
 def test_a_solver_of_rules_keeps_their_rate():
@@ -237,22 +211,16 @@ def test_a_solver_of_rules_keeps_their_rate():
     ("model", "key", "message"),
     [
         (GMLVQ(), "relevance__rang", r"Matrix has no parameter 'rang'; it has \[.*'rank'"),
+        (GMLVQ(), "relevance__free_size", "Matrix has no parameter 'free_size'"),
+        (GLVQ(relevance=Scale()), "relevance__sparsity", "Scale has no parameter 'sparsity'"),
         (GRLVQ(), "relevance__rank", "Weights has no parameter 'rank'"),
         (GLVQ(), "relevance__rank", "relevance__rank: None, the relevance of GLVQ, has no parameters"),
-        (
-            GLVQ(relevance="matrx"),
-            "relevance__rank",
-            "'matrx', the relevance of GLVQ, has no parameters",
-        ),
+        (GLVQ(relevance="matrx"), "relevance__rank", "'matrx', the relevance of GLVQ, has no parameters"),
         (GLVQ(), "kernel__width", "kernel__width: None, the kernel of GLVQ, has no parameters"),
         (GLVQ(kernel="gaussian"), "kernel__shape", "Gaussian has no parameter 'shape'"),
         (GLVQ(), "solver__learning_rate", "LBFGS has no parameter 'learning_rate'"),
         (LVQClassifier(), "cost__slope", "CrossEntropyCost has no parameter 'slope'"),
-        (
-            LVQClassifier(),
-            "relevance__rank",
-            "'auto', the relevance of LVQClassifier, has no parameters",
-        ),
+        (LVQClassifier(), "relevance__rank", "'auto', the relevance of LVQClassifier, has no parameters"),
         (GLVQ(), "cost__xi", "Invalid parameter 'cost' for estimator GLVQ"),
         (GLVQ(), "distance__rank", "Invalid parameter 'distance' for estimator GLVQ"),
     ],

@@ -7,19 +7,9 @@ from sklearn.base import clone
 from lvq import GLVQ, LOGM, LVQ1, LVQClassifier
 from lvq.model.links import RationalQuadratic
 from lvq.solvers.online import Online
+from tests.estimators.configurations import assert_same
 
-LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "objective_history_")
-
-
-def learned(model):
-    """Everything that a fit has learned, by name."""
-    return {name: getattr(model, name) for name in LEARNED if hasattr(model, name)}
-
-
-def assert_same(one, other):
-    assert one.keys() == other.keys()
-    for name in one:
-        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 # -- seeds -------------------------------------------------------------------------------------------------------------
@@ -36,7 +26,7 @@ def test_without_shuffling_no_seed_matters(default, data):
     X, y = data
     default.set_params(solver__shuffle=False, max_iter=3, init="means")
     one, two = clone(default).fit(X, y), default.set_params(random_state=1).fit(X, y)
-    assert_same(learned(one), learned(two))
+    assert_same(one, two)
 
 
 # -- warm start and stopping -------------------------------------------------------------------------------------------
@@ -71,7 +61,6 @@ def test_warm_start_takes_new_weights_of_parts(data):
     np.testing.assert_allclose(model.prototypes_, before, rtol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("change", [{"relevance__ridge": 0.0}, {"solver": "online"}], ids=str)
 def test_warm_start_without_the_ridge_is_refused(change, data):
     """Units measured with a matrix of free size do not fit one of unit trace."""
@@ -81,7 +70,6 @@ def test_warm_start_without_the_ridge_is_refused(change, data):
         model.set_params(**change).fit(X, y)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_warm_start_with_another_ridge(data):
     """The strength of the penalties may change: that is how a path of ridges is made."""
     X, y = data
@@ -99,7 +87,6 @@ def test_warm_start_with_new_equal_parts(data):
     assert model.set_params(**equal).fit(X, y).n_iter_ == 2
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("dtype", "unit", "max_iter"), [(np.float64, 1.0, 1), (np.float32, 1e-12, 100)])
 def test_lbfgs_with_nothing_to_learn(dtype, unit, max_iter):
     """With one sample per class the prototypes start at the samples; there is still a history."""

@@ -16,9 +16,6 @@ from lvq import (
     GMLVQ,
     GRLVQ,
     LOGM,
-    LVQ1,
-    LVQ3,
-    OLVQ1,
     RSLVQ,
     LVQClassifier,
 )
@@ -26,17 +23,11 @@ from lvq.estimators import specification, training
 from lvq.estimators.classifier import FORMS, TEXT_TOL, as_chosen
 from lvq.estimators.cross_fit import make_folds
 from lvq.model import importance
-from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix, Weights
 from lvq.model.samples import ArraySamples
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.online import Online
-
-ONLINE = [  # the last ones change every feature in a step
-    *[OLVQ1(), LVQ3(n_prototypes=2), GLVQ(kernel=Gaussian(width="learned")), RSLVQ(kernel="cauchy", n_prototypes=2)],
-    *[LVQ1(relevance="fc2"), GRLVQ(), GMLVQ(relevance=Matrix(rank=2))],
-]
 
 
 def name(model):
@@ -52,41 +43,6 @@ def counts():
     X[:, -1] = rng.uniform(4, 6, 120)
     X[7], X[8] = 0.0, X[11]  # a row without numbers, and a copy
     return X, y
-
-
-@pytest.mark.parametrize("model", ONLINE, ids=name)
-@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-10), (np.float32, 2e-4)])
-def test_a_stream_equals_that_of_dense_rows(model, dtype, tolerance, counts):
-    X, y = counts[0].astype(dtype), counts[1]
-    dense, other = (clone(model).set_params(solver="online", random_state=0) for _ in range(2))
-    for rows in (slice(0, 50), slice(50, 51), slice(51, 120)):
-        dense.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
-        other.partial_fit(sparse.csr_matrix(X[rows]), y[rows], classes=[0, 1, 2])
-    assert other.prototypes_.dtype == dtype
-    np.testing.assert_allclose(other.prototypes_, dense.prototypes_, atol=tolerance)
-    np.testing.assert_allclose(other.objective_history_, dense.objective_history_, atol=tolerance)
-    if dense.model_.relevance is not None:
-        np.testing.assert_allclose(other.model_.relevance, dense.model_.relevance, atol=tolerance)
-
-
-def test_unordered_columns_duplicates_and_stored_zeros_are_left_as_given(counts):
-    """The user's matrix is not changed, and its form does not matter."""
-    X, y = counts
-    rows = sparse.csr_matrix(X)
-    odd = sparse.csr_matrix(
-        (
-            np.concatenate([np.r_[part.data[::-1] / 2, part.data[::-1] / 2, 0.0] for part in (r for r in rows)]),
-            np.concatenate([np.r_[part.indices[::-1], part.indices[::-1], 3] for part in (r for r in rows)]),
-            2 * rows.indptr + np.arange(len(y) + 1),
-        ),
-        shape=X.shape,
-    )
-    before = odd.data.copy(), odd.indices.copy()
-    found = GLVQ(n_prototypes=2, random_state=0, max_iter=5, solver=LBFGS(tol=0.1)).fit(odd, y)
-    wanted = clone(found).fit(rows, y)
-    np.testing.assert_array_equal(found.prototypes_, wanted.prototypes_)
-    np.testing.assert_array_equal(odd.data, before[0])
-    np.testing.assert_array_equal(odd.indices, before[1])
 
 
 @pytest.mark.parametrize(

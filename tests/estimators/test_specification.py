@@ -1,11 +1,8 @@
 """An estimator is a specification: parameters set after `fit` change no output until the next `fit`."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from lvq import GMLVQ, LOGM, RSLVQ, LVQClassifier, LVQClassifierCV
 from lvq.estimators.registry import estimator_types
@@ -14,6 +11,7 @@ from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix
 from lvq.solvers.online import Online
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 ATTRIBUTES = [
     *["classes_", "prototypes_", "prototype_labels_", "relevances_", "omega_", "lambda_", "kernel_width_"],
     *["feature_importances_", "n_iter_", "objective_history_", "best_score_", "n_features_in_"],
@@ -30,12 +28,6 @@ EXAMPLES = [
         random_state=0,
     ),
 ]
-
-
-def quiet_fit(model, *arguments):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(*arguments)
 
 
 def outputs(model, X, y):
@@ -63,7 +55,7 @@ def assert_same(one, other, message):
 @pytest.mark.parametrize("model", EXAMPLES, ids=str)
 def test_parameters_set_after_fit_change_no_output(model, data):
     X, y = data
-    model = quiet_fit(clone(model), X, y)
+    model = clone(model).fit(X, y)
     before, given = outputs(model, X, y), model.get_params(deep=False)
     for name, value in given.items():
         model.set_params(**{name: "something else"})
@@ -89,8 +81,8 @@ def test_parts_are_copied(data):
 def test_the_next_fit_uses_them(data):
     """Else the tests above could pass for an estimator that ignores its parameters."""
     X, y = data
-    model = quiet_fit(LOGM(random_state=0), X, y)
+    model = LOGM(random_state=0).fit(X, y)
     model.set_params(xi=0.3, n_prototypes=2, kernel="gaussian")
-    again, fresh = quiet_fit(model, X, y), quiet_fit(LOGM(**model.get_params()), X, y)
+    again, fresh = model.fit(X, y), LOGM(**model.get_params()).fit(X, y)
     assert_same(outputs(again, X, y), outputs(fresh, X, y), "a second fit")
     assert again.prototypes_.shape == (6, 4)

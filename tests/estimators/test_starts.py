@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lvq import GLVQ, LVQ1, LVQClassifier
+from lvq import GLVQ, LVQClassifier
 from lvq.solvers.online import Online
 
 
@@ -37,20 +37,6 @@ def test_warnings_name_the_line_of_the_call(data):
         with pytest.warns(UserWarning, match="Fewer prototypes|Increase max_iter") as caught:
             call()
         assert [warning.filename for warning in caught] == [__file__]
-
-
-@pytest.mark.parametrize(
-    ("init", "copies", "features", "dtype"), [("kmeans", 33, 100, np.float32), ("samples", 1001, 64, np.float64)]
-)
-def test_copies_are_not_distinct(init, copies, features, dtype):
-    """Copies of one sample count as one sample, whatever a product over their rows rounds to."""
-    rng = np.random.default_rng(copies + features)
-    X = np.concatenate([np.repeat(rng.normal(size=(1, features)), copies, axis=0), rng.normal(size=(5, features)) + 9])
-    y = np.repeat([0, 1], [copies, 5])
-    model = LVQ1(n_prototypes=2, init=init, max_iter=1, random_state=0)
-    with pytest.warns(UserWarning, match="class 0 has 1 distinct samples for 2 prototypes"):
-        model.fit(X.astype(dtype), y)
-    np.testing.assert_array_equal(model.prototype_labels_, [0, 1, 1])
 
 
 @pytest.mark.parametrize(
@@ -106,12 +92,3 @@ def test_a_stream_can_begin_with_an_array(data):
 def test_impossible_arrays(init, message, data):
     with pytest.raises(ValueError, match=message):
         GLVQ(init=init).fit(*data)
-
-
-@pytest.mark.thin(3)
-def test_equal_prototypes(online_model, data):
-    """All prototypes of all classes in one place: ties everywhere, and nothing breaks."""
-    X, y = data
-    online_model.set_params(init=np.zeros((3, 4)), n_prototypes=1).fit(X, y)
-    assert np.isfinite(online_model.prototypes_).all()
-    assert np.isfinite(online_model.predict_proba(X)).all()

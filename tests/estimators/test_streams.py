@@ -1,6 +1,7 @@
 """`partial_fit`: streams from scratch with `classes=`, batches without some classes, and classes first seen later."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -20,18 +21,13 @@ def stream(model, X, y, size, classes=(0, 1, 2)):
     return model
 
 
-def constant_rate(model, **parameters):
-    """The model with a constant rate."""
-    return model.set_params(solver__schedule="constant", **parameters)
-
-
 # -- the steps ---------------------------------------------------------------------------------------------------------
 
 
 def test_one_batch_is_one_epoch(online_model, data):
     """From the same start a batch does what an epoch of a constant rate does."""
     X, y = data
-    constant_rate(online_model, max_iter=1)
+    online_model.set_params(solver__schedule="constant", max_iter=1)
     epoch = clone(online_model).fit(X, y)
     batch = online_model.partial_fit(X, y, classes=[0, 1, 2])
     np.testing.assert_array_equal(batch.prototypes_, epoch.prototypes_)
@@ -39,25 +35,30 @@ def test_one_batch_is_one_epoch(online_model, data):
 
 
 def test_cutting_a_batch_changes_nothing(online_model, data):
-    """Two halves after the first batch are the whole, in the order of the data."""
+    """Parts of any size after the first batch are the whole, in the order of the data."""
     X, y = data
-    constant_rate(online_model, solver__shuffle=False).partial_fit(X, y, classes=[0, 1, 2])
-    whole = clone(online_model).partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y)
-    halves = online_model.partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])
-    np.testing.assert_allclose(halves.prototypes_, whole.prototypes_, rtol=1e-8, atol=1e-10)
+    weight = np.random.default_rng(0).uniform(0.5, 1.5, len(y))
+    online_model.set_params(solver__schedule="constant", solver__shuffle=False).partial_fit(X, y, classes=[0, 1, 2])
+    whole, costs = clone(online_model).partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y, sample_weight=weight), 0.0
+    for begin, end in pairwise((0, 1, 8, 9, 40, 90)):
+        part = slice(begin, end)
+        online_model.partial_fit(X[part], y[part], sample_weight=weight[part])
+        costs += online_model.objective_history_[-1] * weight[part].sum()
+    np.testing.assert_allclose(online_model.prototypes_, whole.prototypes_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(costs / weight.sum(), whole.objective_history_[-1], rtol=1e-9)
     for name in ("relevances_", "omega_", "kernel_width_"):
         if hasattr(whole, name):
-            np.testing.assert_allclose(getattr(halves, name), getattr(whole, name), rtol=1e-6, atol=1e-9)
+            np.testing.assert_allclose(getattr(online_model, name), getattr(whole, name), rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.thin(4)
-def test_partial_fit_continues_fit(model, data):
+def test_partial_fit_continues_fit(streamed, data):
     X, y = data
-    before = model.fit(X, y).prototypes_.copy()
-    iterations = model.n_iter_
-    model.partial_fit(X, y)
-    assert (model.prototypes_ != before).any()
-    assert model.n_iter_ == iterations + 1
+    before = streamed.fit(X, y).prototypes_.copy()
+    iterations = streamed.n_iter_
+    streamed.partial_fit(X, y)
+    assert (streamed.prototypes_ != before).any()
+    assert streamed.n_iter_ == iterations + 1
 
 
 @pytest.mark.parametrize(("solver", "relevance"), [("lbfgs", "matrix"), ("adam", None)])
@@ -73,33 +74,34 @@ def test_streams_are_online_whatever_the_solver(solver, relevance, data):
 
 @pytest.mark.thin(4)
 @pytest.mark.parametrize("late", [1, *(pytest.param(label, marks=pytest.mark.slow) for label in (0, 2))])
-def test_a_class_first_seen_later(model, data, late):
+def test_a_class_first_seen_later(streamed, data, late):
     """Before, between or after the others: prototypes stay in the order of the classes."""
     X, y = data
     early = y != late
-    model.partial_fit(X[early], y[early], classes=[0, 1, 2])
+    streamed.partial_fit(X[early], y[early], classes=[0, 1, 2])
     known = np.setdiff1d([0, 1, 2], [late])
-    np.testing.assert_array_equal(np.unique(model.prototype_labels_), known)
-    assert set(model.predict(X)) <= set(known)
-    model.partial_fit(X[~early], y[~early])
-    np.testing.assert_array_equal(model.prototype_labels_, np.repeat([0, 1, 2], model.n_prototypes))
-    model.partial_fit(X, y)
-    assert np.isfinite(model.prototypes_).all()
-    if (
-        model.get_params().get("relevance__rank") != 1
-    ):  # one direction, chosen without the late class, need not separate it
-        assert model.score(X[~early], y[~early]) > 0.3
-        assert model.score(X, y) > 0.5
+    np.testing.assert_array_equal(np.unique(streamed.prototype_labels_), known)
+    assert set(streamed.predict(X)) <= set(known)
+    scores = streamed.decision_function(X)
+    assert (scores[:, late] <= scores[:, known].min(axis=1)).all()
+    streamed.partial_fit(X[~early], y[~early])
+    np.testing.assert_array_equal(streamed.prototype_labels_, np.repeat([0, 1, 2], streamed.n_prototypes))
+    streamed.partial_fit(X, y)
+    assert np.isfinite(streamed.prototypes_).all()
+    # one direction, chosen without the late class, need not separate it
+    if streamed.get_params().get("relevance__rank") != 1:
+        assert streamed.score(X[~early], y[~early]) > 0.3
+        assert streamed.score(X, y) > 0.5
 
 
 @pytest.mark.thin(4)
-def test_nothing_moves_while_there_is_one_class(model, data):
+def test_nothing_moves_while_there_is_one_class(streamed, data):
     X, y = data
-    model.partial_fit(X[y == 1], y[y == 1], classes=[0, 1, 2])
-    before = model.prototypes_.copy()
-    model.partial_fit(X[y == 1] + 1, y[y == 1])
-    np.testing.assert_array_equal(model.prototypes_, before)
-    np.testing.assert_array_equal(model.predict(X), np.ones(len(X)))
+    streamed.partial_fit(X[y == 1], y[y == 1], classes=[0, 1, 2])
+    before = streamed.prototypes_.copy()
+    streamed.partial_fit(X[y == 1] + 1, y[y == 1])
+    np.testing.assert_array_equal(streamed.prototypes_, before)
+    np.testing.assert_array_equal(streamed.predict(X), np.ones(len(X)))
 
 
 def rate_zero(model):
@@ -202,45 +204,27 @@ def test_labels_that_cannot_be_added(relevance, labels, message, data):
 # -- streams continue the model that they find -------------------------------------------------------------------------
 
 
-def many_classes():
-    rng = np.random.default_rng(0)
-    y = np.arange(600) % 10
-    return rng.normal(size=(600, 30)) + y[:, None], y
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "stored"),
-    [("gradient", "fc2", True), ("fc1", "fc2", False), (None, "matrix", True), ("matrix", "local_matrix", False)],
-)
-def test_another_relevance_is_refused(before, after, stored, tmp_path):
-    """The compiled loops check no bounds: other parts than those of the fit would read and write beyond the arrays."""
-    X, y = many_classes()
-    model = GLVQ(relevance=before, n_prototypes=20, init="samples", solver="online", max_iter=2, random_state=0)
-    model.fit(X, y).set_params(relevance=after)
-    if stored:
-        lvq.save(model, tmp_path / "model.lvq")
-        model = lvq.load(tmp_path / "model.lvq")
-    expected = model.predict(X)
-    with pytest.raises(ValueError, match=r"partial_fit of GLVQ continues the model .*'relevance' has changed"):
-        model.partial_fit(X, y)
-    np.testing.assert_array_equal(model.predict(X), expected)
-    model.set_params(relevance=before).partial_fit(X, y)
-
-
+MATRIX = LVQClassifier(relevance="matrix", n_prototypes=1)
 CHANGES = [
-    *[{"n_prototypes": 2}, {"init": "random"}, {"kernel": "cauchy"}, {"kernel": Gaussian(width=3.0)}, {"cost": "glvq"}],
-    *[{"relevance": "local_matrix"}, {"relevance": Matrix(rank=2)}],
+    *[(MATRIX, {"n_prototypes": 2}), (MATRIX, {"init": "random"}), (MATRIX, {"kernel": "cauchy"})],
+    *[(MATRIX, {"kernel": Gaussian(width=3.0)}), (MATRIX, {"cost": "glvq"}), (MATRIX, {"relevance": "local_matrix"})],
+    *[(MATRIX, {"relevance": Matrix(rank=2)}), (GLVQ(), {"relevance": "matrix"})],
+    *[(GLVQ(relevance=before), {"relevance": "fc2"}) for before in ("fc1", "gradient")],
 ]
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=str)
-def test_changed_parts_are_refused(change, data):
+@pytest.mark.parametrize(("model", "change"), CHANGES, ids=str)
+def test_changed_parts_are_refused(model, change, data, tmp_path):
+    """The compiled loops check no bounds: other parts than those of the fit would read and write beyond the arrays."""
     X, y = data
-    model = LVQClassifier(relevance="matrix", n_prototypes=1, max_iter=2, solver="online", random_state=0).fit(X, y)
-    before, given, name = model.prototypes_, model.get_params(deep=False), next(iter(change))
-    with pytest.raises(ValueError, match=rf"partial_fit of LVQClassifier continues .*'{name}' has changed.*Set it"):
-        model.set_params(**change).partial_fit(X, y)
-    assert model.prototypes_ is before
+    model = clone(model).set_params(max_iter=2, solver="online", random_state=0).fit(X, y)
+    given, name = model.get_params(deep=False), next(iter(change))
+    lvq.save(model.set_params(**change), tmp_path / "model.lvq")
+    for changed in (model, lvq.load(tmp_path / "model.lvq")):
+        before = changed.prototypes_
+        with pytest.raises(ValueError, match=rf"partial_fit of {type(model).__name__} .*'{name}' has changed.*Set it"):
+            changed.partial_fit(X, y)
+        assert changed.prototypes_ is before
     model.set_params(**given).partial_fit(X, y)
 
 

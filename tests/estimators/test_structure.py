@@ -59,17 +59,6 @@ def test_excluded_features_have_no_weight(model):
     assert model.score(X, y) < 0.95  # without the first feature
 
 
-@pytest.mark.parametrize("model", [MODELS[0], MODELS[3]], ids=str)
-def test_groups_have_equal_weights(model):
-    X, y = draw()
-    weights = weights_of(
-        clone(model).set_params(relevance__feature_groups=["a", "a", "b", "b", "b", "c", "c", "c"]).fit(X, y)
-    )
-    for first, members in ((0, [0, 1]), (2, [2, 3, 4]), (5, [5, 6, 7])):
-        np.testing.assert_allclose(weights[:, members], weights[:, [first] * len(members)], rtol=1e-12)
-    assert (weights[:, 0] > 2 * weights[:, 5]).all()
-
-
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_penalties_prefer_few_features_and_smooth_weights(model):
     X, y = draw()
@@ -79,15 +68,6 @@ def test_penalties_prefer_few_features_and_smooth_weights(model):
     )
     assert entropy(sparse) < 0.8 * entropy(plain)
     assert roughness(smooth) < 0.7 * roughness(plain)
-
-
-def test_few_samples_of_many_features():
-    """Training in the span of the samples would lose the features."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(20, 100)), np.arange(20) % 2
-    labels = [None if feature < 50 else feature for feature in range(100)]
-    model = GMLVQ(relevance=Matrix(rank=3, feature_groups=labels, smoothness=0.1), random_state=0).fit(X, y)
-    assert (model.omega_[:, :50] == 0).all()
 
 
 def test_refusals():
@@ -100,8 +80,3 @@ def test_refusals():
         GMLVQ(relevance=Matrix(feature_groups=[None, *"bcdefgh"], log_determinant=0.1)).fit(X, y)
     with pytest.raises(ValueError, match="feature_groups of Matrix must have different labels for all features"):
         GMLVQ(relevance=Matrix(feature_groups=[*"aabcdefg"])).fit(X, y)
-    for model in (GRLVQ(relevance=Weights(sparsity=0.1)), GMLVQ(relevance=Matrix(feature_groups=[*"abcdefgh"]))):
-        with pytest.raises(ValueError, match=r"online solver of .* does not support (sparsity|feature_groups) of"):
-            model.set_params(solver="online").fit(X, y)
-    with pytest.raises(ValueError, match="online solver of GRLVQ does not support sparsity"):
-        GRLVQ(relevance=Weights(sparsity=0.1)).partial_fit(X, y, classes=[0, 1])

@@ -1,53 +1,33 @@
 """torch tensors: tensors in, tensors out, equal to NumPy, the samples never on the host, and the messages of arrays."""
 
 import sys
-import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LOGM, LVQ1, RSLVQ, LVQClassifier
-from lvq.estimators.inputs import training_samples
 from lvq.model import rows, starts
 from lvq.model.links import Gaussian
-from lvq.model.relevance import Matrix
-from lvq.model.rows import as_numpy, is_tensor
+from lvq.model.relevance import Matrix, Weights
+from lvq.model.rows import as_numpy
 from lvq.solvers.adam import Adam
 from lvq.solvers.lbfgs import LBFGS
+from tests.estimators.configurations import assert_same
 
 torch = pytest.importorskip("torch")
-
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+GROUPED = {"feature_groups": ("a", "b", "b", None), "sparsity": 0.2, "smoothness": 0.3}
 MODELS = [
-    GRLVQ(kernel="cauchy", n_prototypes=2),
-    GMLVQ(relevance=Matrix(rank=2)),
+    GRLVQ(relevance=Weights(**GROUPED), kernel="cauchy", n_prototypes=2),
+    GMLVQ(relevance=Matrix(rank=2, log_determinant=0.2)),
     LOGM(kernel=Gaussian(width="learned")),
     RSLVQ(n_prototypes=2, decision="posterior"),
     LVQClassifier(cost="mce", relevance="matrix", cost_matrix=[[0, 2, 1], [1, 0, 1], [1, 3, 0]]),
+    LVQClassifier(relevance=Matrix(local="class", ridge=0.1, shrinkage=0.2, sparsity=0.2), calibration=None),
 ]
-PLACES = [
-    "cpu",
-    pytest.param(
-        "cuda",
-        marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
-    ),
-]
-places = pytest.mark.parametrize("place", PLACES)
-
-
-def quiet_fit(model, *arguments):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(*arguments)
-
-
-def assert_same_model(ours, theirs, tolerance):
-    np.testing.assert_allclose(ours.prototypes_, theirs.prototypes_, rtol=tolerance, atol=tolerance)
-    for name in ("omega_", "relevances_", "kernel_width_"):
-        assert hasattr(ours, name) == hasattr(theirs, name)
-        if hasattr(ours, name):
-            np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=tolerance, atol=tolerance)
+WITHOUT_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+places = pytest.mark.parametrize("place", ["cpu", pytest.param("cuda", marks=WITHOUT_CUDA)])
 
 
 @pytest.mark.thin(2)
@@ -55,16 +35,18 @@ def assert_same_model(ours, theirs, tolerance):
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_fit_on_tensors_equals_fit_on_arrays(model, place, data):
     """Five iterations, so that rounding has no time to grow; what is learned is NumPy's again."""
-    X, y = data
-    weight = np.random.default_rng(0).uniform(0.5, 2, len(X))
-    model = clone(model).set_params(solver="lbfgs", max_iter=5, random_state=0)
-    plain = quiet_fit(clone(model), X, y, weight)
+    X, y = data[0], np.array([-5, 3, 900])[data[1]]
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(X)) * (np.arange(len(X)) % 9 > 0)
+    model = clone(model).set_params(solver="lbfgs", max_iter=5, random_state=0, class_weight="balanced")
+    plain = clone(model).fit(X, y, weight)
     tensors = [torch.as_tensor(part, device=place) for part in (X, y, weight)]
-    on_tensors = quiet_fit(clone(model), *tensors)
-    by_device = quiet_fit(clone(model).set_params(solver=LBFGS(device=place)), X, y, weight)
+    on_tensors = clone(model).fit(*tensors)
+    by_device = clone(model).set_params(solver=LBFGS(device=place)).fit(X, y, weight)
+    texts = np.array(["a", "bb", "c"])[data[1]]
+    assert clone(model).fit(tensors[0], texts).predict(X).dtype == texts.dtype
     for other in (on_tensors, by_device):
         assert isinstance(other.prototypes_, np.ndarray)
-        assert_same_model(other, plain, 1e-7)
+        assert_same(other, plain, 1e-7)
         np.testing.assert_array_equal(other.classes_, plain.classes_)
         assert isinstance(other.classes_, np.ndarray)
 
@@ -90,7 +72,7 @@ def test_adam_on_tensors_learns(model, place, data):
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 2e-4)])
 def test_predictions_of_tensors_are_tensors_on_their_device(model, place, dtype, tolerance, data):
     X, y = data
-    model = quiet_fit(clone(model).set_params(max_iter=20, random_state=0), X, y)
+    model = clone(model).set_params(max_iter=20, random_state=0).fit(X, y)
     tensor = torch.as_tensor(X, dtype=dtype, device=place)
     expected = {name: getattr(model, name)(X) for name in ("predict_proba", "decision_function")}
     clear = np.sort(expected["predict_proba"], axis=1)[:, -2:] @ [-1, 1] > 1e-3
@@ -120,9 +102,9 @@ def test_every_method_takes_every_tensor(prepare, data):
         expected = clone(model).partial_fit(exact, y, classes=[0, 1, 2]).prototypes_
         streamed = clone(model).partial_fit(tensor, labels, classes=torch.arange(3)).prototypes_
         np.testing.assert_allclose(streamed, expected, rtol=1e-3)
-    fitted = quiet_fit(LVQ1(random_state=0, max_iter=2), tensor, labels)
+    fitted = LVQ1(random_state=0, max_iter=2).fit(tensor, labels)
     np.testing.assert_allclose(fitted.prototypes_, clone(fitted).fit(exact, y).prototypes_, rtol=1e-3)
-    model = quiet_fit(GMLVQ(random_state=0, max_iter=5), exact, y)
+    model = GMLVQ(random_state=0, max_iter=5).fit(exact, y)
     np.testing.assert_array_equal(model.explain(tensor).label, model.predict(exact))
     np.testing.assert_array_equal(model.model_.predict(tensor), model.predict(exact))
     np.testing.assert_allclose(as_numpy(model.transform(tensor)), model.transform(exact), rtol=1e-3, atol=1e-3)
@@ -170,7 +152,7 @@ def test_samples_are_not_copied_to_the_host(model, place, copied, monkeypatch):
     X = rng.normal(size=(3000, 20)) + np.eye(3, 20)[y]
     there = torch.as_tensor(X, device=place), torch.as_tensor(y, device=place)
     model = clone(model).set_params(max_iter=3, random_state=0)
-    quiet_fit(model, *there)
+    model.fit(*there)
     if hasattr(model, "transform"):
         model.transform(there[0])
     assert max(copied) <= 3000 * len(model.prototypes_) <= 27000
@@ -178,34 +160,6 @@ def test_samples_are_not_copied_to_the_host(model, place, copied, monkeypatch):
 
 
 # -- the same samples, classes and messages as of arrays ---------------------------------------------------------------
-
-
-def expected_and_found(X, y, weight, place="cpu", **parameters):
-    """Samples and classes of arrays and of tensors."""
-    expected = training_samples(GLVQ(**parameters), X, y, weight, reset=True)
-    labels = torch.as_tensor(y, device=place) if y.dtype.kind in "bif" else y
-    weights = None if weight is None else torch.as_tensor(weight, device=place)
-    given = torch.as_tensor(X, device=place), labels, weights
-    found = training_samples(GLVQ(**parameters), *given, reset=True, device=place)
-    return expected, found
-
-
-@places
-@pytest.mark.parametrize(
-    ("labels", "weighted", "class_weight"),
-    [([-5, 3, 900], True, None), ([0.0, 1.0, 2.0], True, "balanced"), (["a", "bb", "c"], False, "balanced")],
-)
-def test_samples_and_classes(labels, weighted, class_weight, place, data):
-    X, y = data
-    y = np.array(labels)[y]
-    weight = np.arange(len(X)) % 4.0 if weighted else None
-    expected, found = expected_and_found(X, y, weight, place, class_weight=class_weight)
-    np.testing.assert_array_equal(found.classes, expected.classes)
-    assert found.classes.dtype == expected.classes.dtype
-    for part in ("X", "y", "weight"):
-        given = getattr(found.samples, part)
-        assert is_tensor(given)
-        np.testing.assert_allclose(as_numpy(given), getattr(expected.samples, part), rtol=1e-12)
 
 
 def with_value(value):
@@ -261,10 +215,10 @@ def test_arrays_become_float32_where_there_is_no_float64(model, narrow_device, m
         raise TypeError("this device has no float64")
 
     monkeypatch.setattr(torch.Tensor, "double", refuse)
-    found = quiet_fit(clone(model), X, y)
+    found = clone(model).fit(X, y)
     assert found.prototypes_.dtype == np.float32
     monkeypatch.undo()
-    expected = quiet_fit(clone(model), X.astype(np.float32), y)
+    expected = clone(model).fit(X.astype(np.float32), y)
     if isinstance(solver, LBFGS):
         np.testing.assert_allclose(found.prototypes_, expected.prototypes_, rtol=1e-2, atol=1e-2)
 

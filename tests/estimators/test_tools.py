@@ -10,19 +10,7 @@ from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQ1, LVQClassifier
 from lvq.model.importance import feature_importances
 from lvq.model.relevance import Matrix
 from lvq.model.samples import ArraySamples
-
-LEARNED = ("prototypes_", "relevances_", "omega_", "lambda_", "kernel_width_", "objective_history_")
-
-
-def learned(model):
-    """Everything that a fit has learned, by name."""
-    return {name: getattr(model, name) for name in LEARNED if hasattr(model, name)}
-
-
-def assert_same(one, other):
-    assert one.keys() == other.keys()
-    for name in one:
-        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+from tests.estimators.configurations import assert_same
 
 
 @pytest.mark.parametrize("model", [LVQ1(relevance="fc2"), GMLVQ()], ids=repr)
@@ -33,7 +21,7 @@ def test_memory_mapped_models_continue(model, data, tmp_path):
     joblib.dump(model, tmp_path / "model.joblib")
     mapped = joblib.load(tmp_path / "model.joblib", mmap_mode="r")
     np.testing.assert_array_equal(mapped.predict_proba(X), model.predict_proba(X))
-    assert_same(learned(mapped.partial_fit(X, y)), learned(model.partial_fit(X, y)))
+    assert_same(mapped.partial_fit(X, y), model.partial_fit(X, y))
 
 
 @pytest.fixture(scope="module")

@@ -23,14 +23,14 @@ def test_a_class_of_weight_zero_is_no_class(data):
 
 
 @pytest.mark.thin(4)
-def test_a_batch_of_weight_zero_changes_nothing(model, data):
+def test_a_batch_of_weight_zero_changes_nothing(streamed, data):
     """It is refused, as by newer versions of scikit-learn."""
     X, y = data
-    model.partial_fit(X, y, classes=[0, 1, 2])
-    before = model.prototypes_.copy()
+    streamed.partial_fit(X, y, classes=[0, 1, 2])
+    before = streamed.prototypes_.copy()
     with pytest.raises(ValueError, match=r"[Ww]eight"):
-        model.partial_fit(X, y, sample_weight=np.zeros(len(X)))
-    np.testing.assert_array_equal(model.prototypes_, before)
+        streamed.partial_fit(X, y, sample_weight=np.zeros(len(X)))
+    np.testing.assert_array_equal(streamed.prototypes_, before)
 
 
 def test_weights_multiply_the_step():
@@ -89,37 +89,23 @@ def test_balanced_needs_all_data(data):
 
 
 @pytest.mark.parametrize(
-    ("weight", "message"),
+    ("class_weight", "weight", "message"),
     [
-        (np.full(90, -1.0), "[Nn]egative"),
-        (np.full(90, np.nan), "NaN"),
-        (np.full(90, np.inf), "infinity"),
-        (np.full(90, 1e308), "sum of the weights.* overflows in float64; divide all of them by the largest"),
+        (None, np.full(90, -1.0), "[Nn]egative"),
+        (None, np.full(90, np.nan), "NaN"),
+        (None, np.full(90, np.inf), "infinity"),
+        (None, np.full(90, 1e308), "sum of the weights.* overflows in float64; divide all of them by the largest"),
+        *[({0: bad}, None, "class_weight must hold non-negative numbers") for bad in (-1.0, np.nan)],
+        ({0: np.inf}, None, "overflows"),
     ],
 )
-def test_bad_weights(weight, message, data):
+def test_bad_weights(class_weight, weight, message, data):
     X, y = data
+    model = GLVQ(class_weight=class_weight)
     with pytest.raises(ValueError, match=message):
-        GLVQ().fit(X, y, sample_weight=weight)
+        model.fit(X, y, sample_weight=weight)
     with pytest.raises(ValueError, match=message):
-        GLVQ().partial_fit(X, y, classes=[0, 1, 2], sample_weight=weight)
-
-
-@pytest.mark.parametrize(
-    ("weight", "message"),
-    [
-        (-1.0, "class_weight must hold non-negative numbers"),
-        (np.nan, "class_weight must hold non-negative numbers"),
-        (np.inf, "overflows"),
-    ],
-)
-def test_bad_class_weights(weight, message, data):
-    X, y = data
-    model = GLVQ(class_weight={0: weight})
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, y)
-    with pytest.raises(ValueError, match=message):
-        model.partial_fit(X, y, classes=[0, 1, 2])
+        model.partial_fit(X, y, classes=[0, 1, 2], sample_weight=weight)
 
 
 # -- routing -----------------------------------------------------------------------------------------------------------

@@ -1,23 +1,22 @@
 """Starting directions of a matrix, the span of few samples, and training in the coordinates of that span."""
 
 import tracemalloc
-import warnings
 from copy import deepcopy
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQ1, RSLVQ, LVQClassifier
 from lvq.estimators import training
 from lvq.model.links import Gaussian
-from lvq.model.metrics import Diagonal, Euclidean, Mahalanobis
+from lvq.model.metrics import Mahalanobis
 from lvq.model.objective import Params, sample_space
 from lvq.model.relevance import Matrix
 from lvq.model.samples import ArraySamples
 from lvq.model.starts import _directions, discriminant_directions, span
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4)))
 LABELS = np.array([0, 0, 1, 2, 2])
 
@@ -61,11 +60,14 @@ def test_weights_are_copies_and_order_does_not_matter(seed, two_of_many):
 # -- fewer samples than features ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("copies", [1, 9])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_span_keeps_all_distances(seed):
+def test_the_span_keeps_all_distances(seed, copies):
+    """Only distinct samples count, also where there are more copies than features."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(7, 30)) * rng.uniform(0.1, 10, 30)
-    X[6] = X[0]  # a copy adds no direction
+    X = np.tile(rng.normal(size=(6, 30)) * rng.uniform(0.1, 10, 30), (copies, 1))
+    X[::6, 0] = 0.0
+    X[-6, 0] = -0.0  # equal to zero
     rows = span(samples_of(X))
     assert rows.shape == (5, 30)
     np.testing.assert_allclose(rows @ rows.T, np.eye(5), atol=1e-12)
@@ -94,17 +96,6 @@ def test_a_free_matrix_starts_as_the_identity_where_samples_differ(local, two_of
     assert full.shape[-2:] == (30, 30)
 
 
-def test_only_distinct_samples_count():
-    """More rows than features, but fewer distinct ones: the span is that of the distinct ones."""
-    X = np.random.default_rng(0).normal(size=(4, 6))
-    X[0, 0] = 0.0
-    many = np.tile(X, (5, 1))
-    many[4, 0] = -0.0  # equal to zero
-    one, other = span(samples_of(X)), span(samples_of(many))
-    assert other.shape == (3, 6)
-    np.testing.assert_allclose(one.T @ one, other.T @ other, atol=1e-12)
-
-
 def test_more_directions_than_those_in_which_samples_differ(two_of_many):
     """The first are those of the highest rank in which samples differ; no sample differs in the others."""
     X, y = two_of_many(0, n_samples=8, n_features=20)
@@ -126,9 +117,7 @@ def wide_data(n_samples=24, n_features=70, seed=0):
 
 
 def fitted(model, X, y):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return clone(model).set_params(random_state=0).fit(X, y)
+    return clone(model).set_params(random_state=0).fit(X, y)
 
 
 @pytest.fixture
@@ -168,10 +157,15 @@ def test_the_results_are_those_in_all_features(model, spaces, monkeypatch):
     np.testing.assert_allclose(inside.predict_proba(new), direct.predict_proba(new), atol=1e-6)
 
 
+GROUPS = [None, *range(69)]
 SHRUNK = LGMLVQ(relevance=Matrix(rank=3, local="class", shrinkage=0.1), max_iter=2)  # towards the identity of features
 
 
-@pytest.mark.parametrize("model", [GRLVQ(), GLVQ(solver="adam", max_iter=2), LVQ1(relevance="fc2", max_iter=2), SHRUNK])
+BY_FEATURES = [GRLVQ(), GLVQ(solver="adam", max_iter=2), LVQ1(relevance="fc2", max_iter=2), SHRUNK]
+BY_FEATURES += [GMLVQ(relevance=part, max_iter=2) for part in (Matrix(smoothness=0.1), Matrix(feature_groups=GROUPS))]
+
+
+@pytest.mark.parametrize("model", BY_FEATURES)
 def test_axes_that_count_keep_all_features(model, spaces):
     """Relevances are of features, and Adam scales each coordinate; more samples would save nothing."""
     fitted(model, *wide_data())
@@ -179,17 +173,12 @@ def test_axes_that_count_keep_all_features(model, spaces):
     assert all(space is None for space in spaces)
 
 
-def test_prototypes_outside_of_the_span_keep_all_features():
+def test_a_matrix_outside_of_the_span_keeps_all_features():
     X, _ = wide_data()
-    samples = ArraySamples(X, np.zeros(24, dtype=int), np.ones(24))
-    space = sample_space(samples, Euclidean())
+    space = sample_space(samples_of(X), Mahalanobis())
     inside, outside = X[:3].mean(axis=0, keepdims=True), np.random.default_rng(0).normal(size=(1, 70))
-    assert space.inside(Params(inside)) is not None
-    assert space.inside(Params(outside)) is None
     assert space.inside(Params(inside, X[:2] - X[2])) is not None
     assert space.inside(Params(inside, outside)) is None
-    assert sample_space(samples, Diagonal()) is None
-    assert sample_space(samples, Mahalanobis()) is not None
 
 
 def test_a_full_matrix_of_many_features_has_the_rank_of_the_samples():
@@ -210,10 +199,8 @@ def test_a_warm_start_of_other_samples_is_trained_in_all_features(spaces, monkey
     other, _ = wide_data(seed=1)
     start = fitted(GMLVQ(relevance=Matrix(rank=2), max_iter=3, warm_start=True), X, y)
     one, two = deepcopy(start), deepcopy(start)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        one.fit(other, y)
-        assert spaces[1].inside(Params(start.prototypes_, start.omega_)) is None
-        monkeypatch.setattr(training, "sample_space", lambda *given: None)
-        two.fit(other, y)
+    one.fit(other, y)
+    assert spaces[1].inside(Params(start.prototypes_, start.omega_)) is None
+    monkeypatch.setattr(training, "sample_space", lambda *given: None)
+    two.fit(other, y)
     np.testing.assert_array_equal(one.prototypes_, two.prototypes_)

@@ -10,14 +10,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lvq.model.costs import COSTS, GLVQCost
-from lvq.model.links import KERNELS, Identity, RationalQuadratic
+from lvq.model.costs import COSTS, GLVQCost, LOGMCost, RSLVQCost
+from lvq.model.links import KERNELS, Gaussian, Identity, RationalQuadratic
 from lvq.model.local_metrics import PARAMETER_AXES
-from lvq.model.objective import BlockObjective, Objective, Params
+from lvq.model.objective import BlockObjective, Objective, Params, Problem
 from lvq.model.observed import Observed
-from lvq.model.relevance import RELEVANCES, Matrix, Relevance, Weights
+from lvq.model.relevance import RELEVANCES, DataScale, Matrix, Relevance, Weights
 from lvq.model.samples import ArraySamples
 from tests.model.formulas import differences, distances, value_and_gradient
+from tests.model.test_relevance import SMOOTH
 
 LABELS = np.array([0, 0, 1, 1, 2])
 FEATURES = 3
@@ -71,16 +72,17 @@ class Case:
     With missing values, the last sample has none at all, and no gradient.
     """
 
-    def __init__(self, seed, relevance, missing=False, count=10):
+    def __init__(self, seed, relevance, missing=False, count=10, n_features=FEATURES, params=None):
         rng = np.random.default_rng(seed)
-        self.plain, self.params = relevance.metric(LABELS), random_params(rng, relevance)
+        self.plain = relevance.metric(LABELS)
+        self.params = random_params(rng, relevance, LABELS, n_features) if params is None else params
         missing = missing and type(self.plain) in PARAMETER_AXES  # others need all values
-        self.variances = rng.uniform(0.5, 2, FEATURES)
+        self.variances = rng.uniform(0.5, 2, n_features)
         self.metric = Observed(self.plain, self.variances) if missing else self.plain
-        X, y = np.empty((0, FEATURES)), np.empty(0, dtype=int)
+        X, y = np.empty((0, n_features)), np.empty(0, dtype=int)
         while len(X) < count:
-            x, label = rng.normal(size=(1, FEATURES)) * 1.5, rng.integers(0, 3)
-            x[0, rng.random(FEATURES) < 0.4 * missing] = np.nan
+            x, label = rng.normal(size=(1, n_features)) * 1.5, rng.integers(0, 3)
+            x[0, rng.random(n_features) < 0.4 * missing] = np.nan
             D = distances(self.plain, x, *self.params[:2], self.variances)[0]
             own, other = np.sort(D[label == LABELS]), np.sort(D[label != LABELS])
             within = min(np.diff(np.sort(D[k == LABELS])[:2]).min(initial=1) for k in range(3))
@@ -88,7 +90,7 @@ class Case:
             if min(own[0], other[0], within, other[1] - other[0]) > 0.05:
                 X, y = np.vstack((X, x)), np.append(y, label)
         if missing:
-            X, y = np.vstack((X, np.full((1, FEATURES), np.nan))), np.append(y, 0)
+            X, y = np.vstack((X, np.full((1, n_features), np.nan))), np.append(y, 0)
         self.X, self.y, self.weight = X, y, rng.uniform(0.5, 2.0, len(X))
 
     def objective(self, link, cost):
@@ -139,3 +141,58 @@ def test_gradient_equals_finite_differences(cost, relevance, chosen, missing):
             expected = differences(moved, np.array(np.log(start)) if part == "width" else start, 1e-5)
             assert np.shape(ours) == np.shape(start)
             assert relative_error(ours, expected) < 1e-5, (name, part)
+
+
+# -- by the free parameters of batch solvers ---------------------------------------------------------------------------
+
+FREE_COSTS = {"glvq": GLVQCost(0.1, 3.0), "logm": LOGMCost(0.1, 0.7), "rslvq": RSLVQCost(0.1, 0.7)}
+
+
+def draw(problem):
+    """Free parameters, and samples that are not near a tie of own or of other prototypes."""
+    rng, rule = np.random.default_rng(0), problem.relevance
+    R = rule.start(ArraySamples(rng.normal(size=(5, 4)), LABELS, np.ones(5)), LABELS)
+    W = rng.normal(size=(len(LABELS), 4)) / problem.unit
+    free = Params(W, None if R is None else rng.normal(size=R.shape), -0.3)
+    case = Case(0, rule, count=12, n_features=4, params=problem.params(free))
+    return free, ArraySamples(case.X, case.y, case.weight).arranged(np.zeros(4))
+
+
+@pytest.mark.parametrize(("rule", "cost"), list(zip(["plain", *SMOOTH], 9 * [*FREE_COSTS])))
+def test_gradient_by_the_free_parameters(rule, cost):
+    """Unit, squares of lambda, unit size, penalties and the logarithm of a width, all by central differences."""
+    relevance = SMOOTH.get(rule, Relevance())
+    objective = Objective(relevance.metric(LABELS), Gaussian(), FREE_COSTS[cost], LABELS)
+    problem = Problem(objective, relevance, 3.5, DataScale(2.5, 700))
+    free, data = draw(problem)
+    params = problem.params(free)
+    for one, other in zip(problem.params(problem.free(params)), params):
+        assert (one is None) == (other is None)
+        if one is not None:
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-15)
+    _, gradient = problem.value_and_gradient(free, data)
+    for name, at in free._asdict().items():
+        ours = getattr(gradient, name)
+        if at is None:
+            assert ours is None
+            continue
+
+        def value(values, name=name):
+            values = float(values) if name == "width" else values
+            return problem.value_and_gradient(free._replace(**{name: values}), data)[0]
+
+        expected = differences(value, np.array(at), 1e-5)
+        assert np.shape(ours) == np.shape(at)
+        scale = max(np.abs(expected).max(), 1e-3)
+        np.testing.assert_allclose(ours, expected, rtol=0, atol=2e-6 * scale, err_msg=name)
+
+
+def test_a_fixed_metric_has_no_gradient():
+    problem = Problem(Objective(Matrix().metric(LABELS), Identity(), GLVQCost(), LABELS), Matrix())
+    free, data = draw(problem)
+    free = free._replace(width=None)
+    value, gradient = problem.value_and_gradient(free, data)
+    same, other = replace(problem, fixed_relevance=True).value_and_gradient(free, data)
+    assert value == same
+    assert not other.relevance.any()
+    np.testing.assert_array_equal(other.prototypes, gradient.prototypes)

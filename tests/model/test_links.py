@@ -1,13 +1,9 @@
-"""Kernels as induced distances, H = k(v, v) - 2 k(v, w) + k(w, w), and the parameters of all parts."""
+"""Kernels as induced distances, H = k(v, v) - 2 k(v, w) + k(w, w)."""
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
-from lvq.model.costs import LOGMCost
 from lvq.model.links import KERNELS, Cauchy, Gaussian, Identity, InverseMultiquadric, RationalQuadratic
-from lvq.model.relevance import Matrix, Scale
-from lvq.solvers.online import Online
 
 FORMULAS = {  # of the kernels themselves, for those whose induced distance is written in another form
     "gaussian": (Gaussian(width=1.3), lambda v, w: np.exp(-((v - w) @ (v - w)) / (2 * 1.3**2))),
@@ -64,23 +60,3 @@ def test_links_increase_from_zero_and_float32_stays_float32(link):
     assert (np.diff(H) > 0).all()
     assert (link.derivative(D) > 0).all()
     assert H.dtype == link.derivative(D).dtype == np.float32
-
-
-# -- parameters of parts ----------------------------------------------------------------------------------------------
-
-
-def test_parameters_are_set_by_name():
-    rule = Matrix(rank=2)
-    assert rule.set_params(rank=3, local="class") is rule
-    assert rule == Matrix(rank=3, local="class")
-    assert clone(rule).set_params(ridge=0.5).free_size
-    assert not rule.free_size
-    assert LOGMCost().set_params(xi=5.0).get_params()["xi"] == 5.0
-    assert Gaussian().set_params(width=2.0).with_width(3.0).width == 3.0
-    assert Online().set_params() == Online()
-
-
-@pytest.mark.parametrize(("part", "name"), [(Matrix(), "ranks"), (Matrix(), "free_size"), (Scale(), "sparsity")])
-def test_unknown_parameters_and_fixed_fields_are_refused(part, name):
-    with pytest.raises(ValueError, match=rf"{type(part).__name__} has no parameter '{name}'; it has \[.*'local'"):
-        part.set_params(**{name: 1})

@@ -1,4 +1,7 @@
-"""Distances, pullbacks and searches of every metric against their formulas, also for rows with missing values."""
+"""Distances of every metric against their formula, also for rows with missing values; forms of rows and derivatives.
+
+Pullbacks and searches are compared with formulas in `test_gradients.py`.
+"""
 
 import sys
 from types import ModuleType
@@ -19,7 +22,7 @@ from lvq.model.metrics import (
     nearest_pair,
 )
 from lvq.model.observed import Observed
-from tests.model.formulas import differences, distances
+from tests.model.formulas import distances
 
 FEATURES, GROUPS, LABELS = 5, (0, 2, 3, 7), np.array([0, 0, 1, 2, 2, 2, 2])
 EACH = tuple(range(8))
@@ -56,10 +59,9 @@ class Case:
         self.X, self.W = self.X.astype(dtype), self.W.astype(dtype)
         self.R = None if self.R is None else self.R.astype(dtype)
 
-    def distances(self, W=None, R=None):
+    def distances(self):
         """By the formula."""
-        W, R = self.W if W is None else W, self.R if R is None else R
-        return distances(self.plain, self.X, W, R, self.variances)
+        return distances(self.plain, self.X, self.W, self.R, self.variances)
 
     def pullback(self, by_distance):
         prepared = self.metric.prepare(self.W, self.R)
@@ -89,41 +91,6 @@ def test_distances_equal_the_formula(name, missing, dtype, tolerance):
     np.testing.assert_array_equal(case.W, before[1])
 
 
-@every_metric
-@every_row
-def test_pullback_equals_finite_differences(name, missing):
-    case = Case(name, 0, missing)
-    s = case.rng.normal(size=(len(case.X), 7))
-    by_prototype, by_metric = case.pullback(DistanceGradient(s))
-    expected = differences(lambda W: (s * case.distances(W=W)).sum(), case.W)
-    np.testing.assert_allclose(by_prototype, expected, rtol=1e-6, atol=1e-7)
-    if case.R is None:
-        assert by_metric is None
-        return
-    expected = differences(lambda R: (s * case.distances(R=R)).sum(), case.R)
-    np.testing.assert_allclose(by_metric, expected, rtol=1e-6, atol=1e-7)
-
-
-@every_metric
-@every_row
-@pytest.mark.parametrize("order", ["mixed", "by class"])
-def test_the_nearest_pair_is_that_of_the_distances(name, missing, order):
-    case = Case(name, 0, missing, 60)
-    y = case.rng.integers(0, 3, 60)
-    y = np.sort(y) if order == "by class" else y
-    D, mine = case.distances(), y[:, None] == LABELS
-    pair, cache = case.metric.prepare(case.W, case.R).nearest_pair(case.X, y, LABELS)
-    own, other = np.where(mine, D, np.inf), np.where(mine, np.inf, D)
-    np.testing.assert_allclose(pair.d_plus, own.min(axis=1), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(pair.d_minus, other.min(axis=1), rtol=1e-12, atol=1e-12)
-    known = ~np.isnan(case.X).all(axis=1)  # an empty row is as far from all
-    np.testing.assert_array_equal(pair.own[known], own.argmin(axis=1)[known])
-    np.testing.assert_array_equal(pair.other[known], other.argmin(axis=1)[known])
-    slopes = DistanceGradient(np.ones((60, 2)), np.stack([pair.own, pair.other], axis=1))
-    for ours, theirs in zip(case.metric.prepare(case.W, case.R).pullback(case.X, cache, slopes), case.pullback(slopes)):
-        np.testing.assert_array_equal(ours, theirs)
-
-
 @pytest.fixture(params=["dense", "sparse"])
 def either_product(request, monkeypatch):
     """Products with the derivatives as a dense or as a sparse matrix, whatever their size."""
@@ -143,23 +110,6 @@ def test_touched_and_dense_derivatives_give_the_same_pullback(name, missing, dty
         if theirs is not None:
             assert ours.dtype == theirs.dtype == dtype
             np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance * np.abs(theirs).max())
-
-
-@pytest.mark.usefixtures("either_product")
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_sums_and_products_of_derivatives(dtype):
-    rng = np.random.default_rng(0)
-    touched, dense = touched_and_dense(rng, 9)
-    S, rows, samples = dense.value, rng.normal(size=(7, 3)).astype(dtype), rng.normal(size=(9, 3)).astype(dtype)
-    expected = S.sum(axis=0), S @ rows, S.T @ samples, S.sum(1)[:, None] * samples - S @ rows
-    for form in (touched, dense):
-        form = form._replace(value=form.value.astype(dtype))
-        found = form.column_sums(7), form.gather(rows), form.scatter(samples, 7)
-        for ours, theirs in zip((*found, form.differences(samples, rows)), expected):
-            assert ours.dtype == dtype
-            np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
-        for ours, theirs in zip(form.scatter_all(samples, 7), (expected[2], expected[0])):
-            np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
 
 
 @every_metric
@@ -187,6 +137,25 @@ def test_equal_prototypes_are_at_equal_distances(name):
             W = np.tile(case.rng.normal(size=FEATURES), (copies, 1))
             D, _ = case.metric.prepare(W, case.R).distances(case.rng.normal(size=(n_samples, FEATURES)))
             assert (D.argmin(axis=1) == 0).all()
+
+
+# -- missing values ----------------------------------------------------------------------------------------------------
+
+
+def test_distances_are_unbiased_for_uncorrelated_differences():
+    rng = np.random.default_rng(0)
+    v, omega = np.array([0.5, 1.0, 4.0, 2.0]), rng.normal(size=(4, 4))
+    X, W = rng.normal(size=(200_000, 4)) * np.sqrt(v), np.zeros((1, 4))
+    ordinary = Mahalanobis().prepare(W, omega).distances(X)[0].mean()
+    for seen in ([True, False, True, False], [False, False, True, True], [True, False, False, False]):
+        D = Observed(Mahalanobis(), v).prepare(W, omega).distances(np.where(seen, X, np.nan))[0]
+        assert D.mean() == pytest.approx(ordinary, rel=0.02)
+
+
+def test_features_without_weight_or_variance_leave_finite_distances():
+    X = np.array([[1.0, np.nan, np.nan], [np.nan, 2.0, np.nan], [np.nan, np.nan, np.nan]])
+    prepared = Observed(Diagonal(), np.array([0.0, 1.0, 1.0])).prepare(np.zeros((1, 3)), np.array([0.5, 0.0, 0.5]))
+    assert prepared.distances(X)[0].ravel().tolist() == [0.5, 0.0, 0.0]
 
 
 # -- the nearest own and the nearest other prototype -------------------------------------------------------------------

@@ -1,15 +1,14 @@
-"""The objective by the two nearest prototypes equals that by the whole matrix, in any blocks and in little memory."""
+"""The objective in any blocks, any order and little memory; its formula and gradient are in `test_gradients.py`."""
 
 import pickle
 import tracemalloc
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from lvq.model import objective as module
-from lvq.model.costs import CrossEntropyCost, GLVQCost, LOGMCost, MCECost, RSLVQCost
-from lvq.model.links import KERNELS, Gaussian, Identity, RationalQuadratic
+from lvq.model.costs import CrossEntropyCost, GLVQCost, LOGMCost, RSLVQCost
+from lvq.model.links import Gaussian, Identity, RationalQuadratic
 from lvq.model.objective import BlockObjective, Objective, Params
 from lvq.model.observed import Observed
 from lvq.model.relevance import Matrix, Relevance, Weights
@@ -20,14 +19,6 @@ from tests.model.test_gradients import random_params
 LABELS = np.array([0, 0, 0, 1, 1, 2])
 FEATURES = 4
 COST_MATRIX = np.array([[0.0, 3.0, 0.5], [1.0, 0.0, 0.0], [2.0, 7.0, 0.0]])
-COSTS = {"glvq": GLVQCost(), "glvq sigmoid": GLVQCost(slope=3.0), "mce": MCECost(xi=0.7), "logm": LOGMCost(xi=0.7)}
-OPTIONS = {
-    "plain": {},
-    "alpha": {"alpha": 0.3},
-    "cost matrix": {"cost_matrix": COST_MATRIX},
-    "both": {"alpha": 0.3, "cost_matrix": COST_MATRIX},
-}
-LINKS = {"identity": Identity()} | {name: kernel.with_width(1.7) for name, kernel in KERNELS.items()}
 RULES = {
     "plain": Relevance(),
     "weights": Weights(),
@@ -72,32 +63,6 @@ def test_what_is_sent_is_of_the_size_of_the_parameters(relevance, missing):
     assert one.value == other.value
     for ours, theirs in zip(one.gradient, other.gradient):
         np.testing.assert_array_equal(ours, theirs)
-
-
-class AsWhole:
-    """A cost that hides that it is one of margins, so that it gets all distances."""
-
-    smooth = True
-
-    def __init__(self, cost):
-        self.cost = cost
-
-    def value_and_derivative(self, H, y, labels):
-        return self.cost.value_and_derivative(H, y, labels)
-
-
-@pytest.mark.parametrize(("rule", "options"), list(zip(RULES, [*OPTIONS, "alpha", "both"])))
-@pytest.mark.parametrize("cost", COSTS)
-def test_margin_costs_need_only_two_prototypes_per_sample(cost, rule, options):
-    cost, relevance = replace(COSTS[cost], **OPTIONS[options]), RULES[rule]
-    for seed, (name, link) in enumerate(LINKS.items()):
-        params, block = draw(seed, relevance)
-        params = params._replace(width=None if name == "identity" else 1.3)
-        one, other = (
-            value_and_gradient(Objective(relevance.metric(LABELS), link, kind, LABELS), params, *block)
-            for kind in (cost, AsWhole(cost))
-        )
-        assert_same(one, other)
 
 
 def test_a_cost_matrix_multiplies_the_cost_above_its_minimum():

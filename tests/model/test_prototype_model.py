@@ -266,6 +266,21 @@ def test_all_outputs_agree_and_are_those_of_the_distances(metric, link, decision
     assert clear.mean() > 0.9
 
 
+def test_the_posterior_decides_in_float64():
+    """Also of float32 samples: at a boundary, posteriors that differ in float64 can be equal in float32."""
+    model, X = make_model("euclidean", "identity", "posterior", dtype=np.float32), samples(3000).astype(np.float32)
+    labels = model.predict(X)
+    low, high = X[labels == "a"], X[labels != "a"]
+    low, high = low[: len(high)], high[: len(low)]
+    for _ in range(60):
+        middle = (low + high) / 2
+        same = (model.predict(middle) == "a")[:, None]
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    near = np.concatenate((low, high))
+    np.testing.assert_array_equal(model.classes[model.decision_function(near).argmax(axis=1)], model.predict(near))
+    np.testing.assert_array_equal(model.classes[model.predict_proba(near).argmax(axis=1)], model.predict(near))
+
+
 # -- frozen arrays -----------------------------------------------------------------------------------------------------
 
 
@@ -283,70 +298,64 @@ def test_arrays_are_read_only(again):
 # -- inconsistent arrays and parts -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        *[
-            ({"prototypes": given}, "needs prototypes of shape")
-            for given in (np.zeros(4), np.zeros((5, 4), int), [[0.0]])
-        ],
-        ({"prototypes": np.zeros((0, 4)), "labels": np.zeros(0, dtype=int)}, "needs prototypes of shape"),
-        ({"prototypes": np.full((5, 4), np.nan)}, "not finite"),
-        *[
-            ({"classes": given}, "one-dimensional array of classes")
-            for given in (np.array([["a"]]), np.array([]), ["a"])
-        ],
-        *[({"classes": np.array(given)}, "not distinct") for given in (["a", "b", "a"], [0.0, np.nan, 1.0])],
-        ({"classes": np.array(["a", ["b"], "c"], dtype=object)}, "not distinct"),
-        *[
-            ({"labels": np.array(given)}, "ascending class index")
-            for given in ([0, 0, 1, 2], [0, 1, 0, 2, 2], [0.0] * 5)
-        ],
-        *[({"labels": np.array([low, 0, 1, 2, high])}, "outside of its 3 classes") for low, high in ((0, 3), (-1, 2))],
-        ({"feature_names": ("a", "b")}, "2 feature names for 4 features"),
-        ({"importances": np.ones(3)}, "importances that do not fit its 4 features"),
-        ({"importances": np.array([1.0, 0, 0, np.nan])}, "importances that do not fit its 4 features"),
-        ({"relevance": np.ones(4)}, "relevances that its metric does not use"),
-        *[
-            ({"metric": Diagonal(), "relevance": given}, "relevances that do not fit")
-            for given in (None, np.ones((2, 4)))
-        ],
-        ({"metric": Diagonal(), "relevance": np.array([1.0, 1, 1, -1])}, "negative relevances"),
-        ({"metric": Mahalanobis(), "relevance": np.ones((2, 3))}, "relevances that do not fit"),
-        ({"metric": Mahalanobis(), "relevance": np.full((2, 4), np.inf)}, "relevances that do not fit"),
-        ({"metric": LocalMahalanobis((0, 5)), "relevance": np.ones((2, 2, 4))}, "another number of metrics"),
-        *[
-            ({"metric": LocalMahalanobis(groups), "relevance": np.ones((1, 2, 4))}, "metrics for other groups")
-            for groups in ((0, 4), (1, 5), (0, 3, 3, 5), (0.0, 5.0), (0, True, 5), [0, 5], (5,))
-        ],
-        ({"variances": np.array([1, -1, 1, 1.0])}, "variances that are negative"),
-        *[({"variances": given}, "variances that do not fit") for given in (np.ones(3), np.full(4, np.nan), [1.0] * 4)],
-        ({"metric": None}, "has no metric"),
-        ({"link": None}, "has no link"),
-        *[({"link": Gaussian(width)}, "not a positive number") for width in (0.0, np.inf, 10**400, "1")],
-        ({"link": RationalQuadratic(1.0, -1.0)}, "not a positive number"),
+OF_LISTS = np.array(["a", ["b"], "c"], dtype=object)
+WITHOUT_SOFT = DecisionRule(xi=1.0, by_posterior=True)
+FIELDS = {  # what is wrong with each of these values of a field
+    "needs prototypes of shape": ("prototypes", np.zeros(4), np.zeros((5, 4), int), np.zeros((0, 4)), [[0.0]]),
+    "not finite": ("prototypes", np.full((5, 4), np.nan)),
+    "one-dimensional array of classes": ("classes", np.array([["a"]]), np.array([]), ["a"]),
+    "not distinct": ("classes", np.array(["a", "b", "a"]), np.array([0.0, np.nan, 1.0]), OF_LISTS),
+    "ascending class index": ("labels", *map(np.array, ([0, 0, 1, 2], [0, 1, 0, 2, 2], [0.0] * 5))),
+    "outside of its 3 classes": ("labels", np.array([0, 0, 1, 2, 3]), np.array([-1, 0, 1, 2, 2])),
+    "2 feature names for 4 features": ("feature_names", ("a", "b")),
+    "importances that do not fit": ("importances", np.ones(3), np.array([1.0, 0, 0, np.nan])),
+    "relevances that its metric does not use": ("relevance", np.ones(4)),
+    "variances that are negative": ("variances", np.array([1, -1, 1, 1.0])),
+    "variances that do not fit": ("variances", np.ones(3), np.full(4, np.nan), [1.0] * 4),
+    "has no metric": ("metric", None),
+    "has no link": ("link", None),
+    "not a positive number": ("link", RationalQuadratic(1.0, -1.0), *map(Gaussian, (0.0, np.inf, 10**400, "1"))),
+    "xi is not a positive number": ("decision", *(DecisionRule(xi=xi) for xi in (0.0, np.inf, 10**400))),
+    "sharpness is not a positive number": ("decision", DecisionRule(sharpness=0.0)),
+    "log_probabilities that needs a steepness xi": ("decision", DecisionRule(log_probabilities=True)),
+    "without soft=True and a steepness xi": ("decision", DecisionRule(soft=True), WITHOUT_SOFT),
+}
+GROUPED = [(0, 4), (1, 5), (0, 3, 3, 5), (0.0, 5.0), (0, True, 5), [0, 5], (5,)]
+PARAMETERS = {  # the same of a metric and its parameters
+    "relevances that do not fit": [
+        *[(Diagonal(), None), (Diagonal(), np.ones((2, 4)))],
+        *[(Mahalanobis(), np.ones((2, 3))), (Mahalanobis(), np.full((2, 4), np.inf))],
     ],
-)
-def test_inconsistent_arrays_and_parts_are_refused(changes, message):
-    with pytest.raises(ValueError, match=f"PrototypeModel .*{message}"):
-        replace(make_model(), **changes)
+    "negative relevances": [(Diagonal(), np.array([1.0, 1, 1, -1]))],
+    "another number of metrics": [(LocalMahalanobis((0, 5)), np.ones((2, 2, 4)))],
+    "metrics for other groups": [(LocalMahalanobis(groups), np.ones((1, 2, 4))) for groups in GROUPED],
+}
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        *[({"xi": xi}, f"xi is not a positive number: {str(xi)[:4]}") for xi in (0.0, np.inf, 10**400)],
-        ({"sharpness": 0.0}, "sharpness is not a positive number: 0.0"),
-        ({"log_probabilities": True}, "log_probabilities that needs a steepness xi"),
-        *[
-            (given, "without soft=True and a steepness xi")
-            for given in ({"soft": True}, {"xi": 1.0, "by_posterior": True})
-        ],
-    ],
-)
-def test_inconsistent_decision_rules_are_refused(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        replace(make_model(), decision=DecisionRule(**parameters))
+def test_inconsistent_arrays_and_parts_are_refused():
+    for message, (field, *values) in FIELDS.items():
+        for value in values:
+            with pytest.raises(ValueError, match=f"PrototypeModel .*{message}"):
+                replace(make_model(), **{field: value})
+    for message, cases in PARAMETERS.items():
+        for metric, relevance in cases:
+            with pytest.raises(ValueError, match=f"PrototypeModel .*{message}"):
+                replace(make_model(), metric=metric, relevance=relevance)
+
+
+def test_models_with_variances_take_missing_values():
+    """They are stored with a model; without them, a missing value is an error."""
+    X, model = np.array([[1.0, np.nan, 0.0]]), PrototypeModel(np.eye(3), np.arange(3), np.array(["a", "b", "c"]))
+    ignoring = replace(model, variances=np.array([1.0, 2.0, 3.0]))
+    again = PrototypeModel.from_arrays(ignoring.to_arrays())
+    assert again.predict(X).tolist() == ["a"]
+    assert (again.variances.tolist(), again.variances.flags.writeable) == ([1, 2, 3], False)
+    assert PrototypeModel.from_arrays(model.to_arrays()).variances is None
+    for refusing, row in ((model, X), (again, np.array([[1.0, np.nan, np.inf]]))):
+        with pytest.raises(ValueError, match="contains NaN or infinite values"):
+            refusing.predict(row)
+    with pytest.raises(ValueError, match="transform needs samples without missing values, also of a model with miss"):
+        again.images(X)
 
 
 # -- without scikit-learn ----------------------------------------------------------------------------------------------

@@ -75,6 +75,10 @@ def test_canonical_rows(dense, index):
     assert ordered.has_canonical_format
     np.testing.assert_array_equal(ordered.toarray(), dense[::-1])
     assert not backwards.has_sorted_indices  # the array given stays as it is
+    twice = np.repeat(X.data, 2) / 2, np.repeat(X.indices, 2), 2 * X.indptr  # each number in two halves
+    given = sparse.csr_matrix(tuple(part.copy() for part in twice), shape=X.shape)
+    np.testing.assert_array_equal(canonical(given).data, X.data)
+    np.testing.assert_array_equal(given.data, twice[0])
     wide = sparse.csr_array((np.ones(2), (np.arange(2), np.array([3, 2**32]))), shape=(2, 2**33))
     assert canonical(wide).indices.tolist() == [3, 2**32]
 
@@ -104,7 +108,7 @@ def test_sparse_rows_have_the_order_of_the_bytes_of_dense_ones(dense):
             np.testing.assert_array_equal(found, wanted)
 
 
-@pytest.mark.parametrize(("n_features", "copies"), [(1, 18), (5, 2), (13, 7)])
+@pytest.mark.parametrize(("n_features", "copies"), [(1, 18), (5, 2), (13, 7), (100, 33)])
 def test_equal_rows_are_counted_once(n_features, copies):
     """Independently of how a matrix product rounds rows at different places."""
     rng = np.random.default_rng(100 * n_features + copies)

@@ -22,6 +22,8 @@ def test_means_of_groups():
             assert means[feature] == pytest.approx(0 if group < 0 else np.mean(row[members]))
     np.testing.assert_array_equal(rule_of(GROUPS).used(values)[:, 3], 0)
     assert rule_of(GROUPS).shared(values.astype(np.float32)).dtype == np.float32
+    mixed = Weights(feature_groups=["b", 3, "b", None, "a"]).shared(np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
+    assert mixed.tolist() == [2.0, 2.0, 2.0, 0.0, 5.0]
 
 
 def entropy(weights, groups):
@@ -49,22 +51,3 @@ def test_penalties_are_their_formulas(groups):
         for matrix in omega
     )
     assert structure.penalty_of_matrices(omega)[0] == pytest.approx(expected, rel=1e-12)
-
-
-def test_penalties_do_not_depend_on_the_size_of_the_metric():
-    rng, structure = np.random.default_rng(2), rule_of(GROUPS, sparsity=0.7, smoothness=0.4)
-    weights, omega = structure.used(rng.uniform(0.1, 1, 6)), structure.used(rng.normal(size=(3, 6)))
-    assert structure.penalty_of_weights(weights)[0] == pytest.approx(structure.penalty_of_weights(50 * weights)[0])
-    assert structure.penalty_of_matrices(omega)[0] == pytest.approx(structure.penalty_of_matrices(50 * omega)[0])
-
-
-def test_the_smoothness_of_a_matrix_is_that_of_lambda():
-    """A rotation of Omega changes neither distances nor the penalty."""
-    rng, structure = np.random.default_rng(3), rule_of(smoothness=1.0, sparsity=1.0)
-    omega, rotation = rng.normal(size=(4, 6)), np.linalg.qr(rng.normal(size=(4, 4)))[0]
-    assert structure.penalty_of_matrices(omega)[0] == pytest.approx(structure.penalty_of_matrices(rotation @ omega)[0])
-
-
-def test_labels_of_groups():
-    shared = Weights(feature_groups=["b", 3, "b", None, "a"]).shared(np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
-    assert shared.tolist() == [2.0, 2.0, 2.0, 0.0, 5.0]

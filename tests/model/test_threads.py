@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from lvq import GLVQ
+from lvq import GLVQ, GMLVQ
 from lvq.estimators import training
 from lvq.model import samples as module
 from lvq.model.samples import block_threads, product_threads, single_threaded_products
@@ -62,6 +62,17 @@ def test_a_fit_leaves_the_number_of_threads_as_it_was(two_product_threads, monke
     GLVQ(solver="online", max_iter=1, random_state=0).fit(X, y)
     assert inside == [(1, 2)]
     assert blas_threads() == 2
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_threads_do_not_change_the_result(two_product_threads):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(9000, 8)), np.arange(9000) % 2
+    X[:, 0] += y
+    two = GMLVQ(max_iter=5, random_state=0).fit(X, y)
+    with threadpool_limits(1, user_api="blas"):
+        one = GMLVQ(max_iter=5, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(one.prototypes_, two.prototypes_)
 
 
 @pytest.mark.parametrize("first_leaves_first", [True, False])

@@ -6,28 +6,20 @@ import numpy as np
 import pytest
 
 from lvq.model.links import KERNELS, Identity
-from lvq.model.objective import Objective, Params, Problem
-from lvq.model.relevance import DataScale, Matrix, Scale, Weights
+from lvq.model.objective import Objective, Params
 from lvq.model.samples import ArraySamples
-from tests.model.formulas import distances, value_and_gradient
-from tests.model.test_gradients import costs, random_params, relevances
+from tests.model.formulas import value_and_gradient
+from tests.model.test_gradients import LABELS, Case, costs, relevances
 
 torch = pytest.importorskip("torch")
 
-LABELS = np.array([0, 0, 0, 1, 1, 2])
 FEATURES = 4
 WIDTH = 1.3
 COSTS = costs()
 LINKS = ["identity", *KERNELS]
-GROUPED = {"feature_groups": ("a", "b", "b", None), "sparsity": 0.2, "smoothness": 0.3}
 METRICS = relevances()
-DEVICES = [
-    "cpu",
-    pytest.param(
-        "cuda",
-        marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
-    ),
-]
+WITHOUT_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+DEVICES = ["cpu", pytest.param("cuda", marks=WITHOUT_CUDA)]
 
 
 def combinations():
@@ -38,21 +30,11 @@ def combinations():
         yield pytest.param(cost, METRICS[metric], LINKS[step // 3 % len(LINKS)], id=f"{cost}-{metric}", marks=marks)
 
 
-def draw(seed, relevance, dtype, count=40):
+def draw(relevance, dtype):
     """Parameters, and samples whose nearest prototypes of both kinds are clear in float32 too."""
-    rng = np.random.default_rng(seed)
-    W, R, _ = random_params(rng, relevance, LABELS, FEATURES)
-    X, y = rng.normal(size=(20 * count, FEATURES)) * 1.5, rng.integers(0, 3, 20 * count)
-    D = distances(relevance.metric(LABELS), X, W, R)
-    mine = y[:, None] == LABELS
-    groups = [mine, ~mine, *(k == LABELS for k in range(3))]
-    gaps = [np.diff(np.sort(np.where(group, D, np.inf))[:, :2])[:, 0] for group in groups[:-1]]  # the last has one
-    clear = np.flatnonzero((np.min(gaps, axis=0) > 0.02) & (D.min(1) > 0.02))
-    assert len(clear) >= count
-    rows = clear[:count]
-    weight = rng.uniform(0.5, 2.0, count)
-    arrays = W.astype(dtype), None if R is None else R.astype(dtype), X[rows].astype(dtype), y[rows]
-    return *arrays, weight.astype(dtype)
+    case = Case(0, relevance, count=40, n_features=FEATURES)
+    W, R, X, weight = (None if part is None else part.astype(dtype) for part in (*case.params[:2], case.X, case.weight))
+    return W, R, X, case.y, weight
 
 
 def tensor(array, device="cpu"):
@@ -74,13 +56,10 @@ def objective_on(relevance, link, cost, dtype, device=None):
 )
 @pytest.mark.parametrize(("cost", "relevance", "link"), list(combinations()))
 def test_tensors_give_the_result_of_arrays(cost, relevance, link, dtype, tolerance, device):
-    W, R, X, y, weight = draw(0, relevance, dtype)
+    W, R, X, y, weight = draw(relevance, dtype)
     width, arrays = None if link == "identity" else 1.7, objective_on(relevance, link, COSTS[cost], dtype)
     value, gradient = value_and_gradient(arrays, Params(W, R, width), X, y, weight)
-    params, data = (
-        Params(tensor(W, device), tensor(R, device), width),
-        (tensor(part, device) for part in (X, y, weight)),
-    )
+    params, data = Params(tensor(W, device), tensor(R, device), width), (tensor(p, device) for p in (X, y, weight))
     found, there = value_and_gradient(objective_on(relevance, link, COSTS[cost], dtype, device), params, *data)
     assert there.prototypes.dtype == tensor(W).dtype
     assert there.prototypes.device.type == device
@@ -90,39 +69,3 @@ def test_tensors_give_the_result_of_arrays(cost, relevance, link, dtype, toleran
         if ours is not None:
             scale = float(np.abs(theirs).max())
             np.testing.assert_allclose(ours.cpu().numpy(), theirs, rtol=0, atol=10 * tolerance * scale)
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize(
-    "relevance",
-    [
-        Matrix(ridge=0.1, rank=2, log_determinant=0.2),
-        Matrix(local="class", **GROUPED),
-        Matrix(local="class", ridge=0.1, shrinkage=0.2),
-        Weights(local="class"),
-        Weights(local="class", ridge=0.1, **GROUPED),
-        Scale(ridge=0.1),
-    ],
-    ids=repr,
-)
-def test_constraints_and_penalties_on_tensors(relevance, device):
-    W, R, X, y, weight = draw(3, relevance, np.float64)
-    normalised = weight / weight.sum()
-    problem = Problem(
-        objective_on(relevance, "gaussian", COSTS["logm"], np.float64), relevance, unit=2.5, scale=DataScale(1.7, 40)
-    )
-    moved = Problem(
-        objective_on(relevance, "gaussian", COSTS["logm"], np.float64, device),
-        relevance,
-        unit=2.5,
-        scale=DataScale(1.7, 40),
-    )
-    free = Params(W, R, 0.4)
-    value, gradient = problem.value_and_gradient(free, ArraySamples(X, y, normalised))
-    found, other = moved.value_and_gradient(
-        Params(tensor(W, device), tensor(R, device), torch.tensor(0.4, dtype=torch.float64, device=device)),
-        ArraySamples(tensor(X, device), tensor(y, device), tensor(normalised, device)),
-    )
-    assert float(found) == pytest.approx(float(value), rel=1e-12)
-    for ours, theirs in zip(other, gradient):
-        np.testing.assert_allclose(ours.cpu().numpy(), theirs, rtol=1e-10, atol=1e-12)

@@ -222,7 +222,7 @@ def sigmoid(z):
 
 def glvq(spec, H, own, other, time):
     """mu = (d+ - d-)/(d+ + d-); the derivatives of f(mu) by d+ and d-."""
-    total = H[own] + H[other]
+    total = H[own] + H[other] or np.inf  # mu = 0 and no step where both are 0
     mu = (H[own] - H[other]) / total
     if spec.sigmoid is None:
         value, derivative = mu, 1.0

@@ -42,42 +42,33 @@ RULES = {
     "lvq2.1": (WindowRule(window=0.4), {"cost": "lvq21", "window": 0.4}, {}),
     "lvq3": (WindowRule(window=0.4, epsilon=0.3), {"cost": "lvq3", "window": 0.4, "epsilon": 0.3}, {}),
 }
+RELATIVE = {"step": "relative"}
 MARGINS = {
     "glvq": (GLVQCost(), {"cost": "glvq"}, {}),
     "glvq sigmoid": (GLVQCost(slope=3.0), {"cost": "glvq", "sigmoid": 3.0}, {}),
     "glvq time": (GLVQCost(slope="time"), {"cost": "glvq", "sigmoid": "time"}, {}),
-    "glvq relative": (GLVQCost(), {"cost": "glvq", "relative": True}, {"step": "relative"}),
-    "glvq sigmoid relative": (
-        GLVQCost(slope=10.0),
-        {"cost": "glvq", "sigmoid": 10.0, "relative": True},
-        {"step": "relative"},
-    ),
-    "glvq alpha relative": (
-        GLVQCost(alpha=0.3),
-        {"cost": "glvq", "alpha": 0.3, "relative": True},
-        {"step": "relative"},
-    ),
+    "glvq relative": (GLVQCost(), {"cost": "glvq", "relative": True}, RELATIVE),
+    "glvq sigmoid relative": (GLVQCost(slope=10.0), {"cost": "glvq", "sigmoid": 10.0, "relative": True}, RELATIVE),
+    "glvq alpha relative": (GLVQCost(alpha=0.3), {"cost": "glvq", "alpha": 0.3, "relative": True}, RELATIVE),
     "glvq alpha": (GLVQCost(alpha=0.3), {"cost": "glvq", "alpha": 0.3}, {}),
     "mce": (MCECost(xi=0.7), {"cost": "mce", "xi": 0.7}, {}),
     "mce alpha": (MCECost(alpha=0.2, xi=0.7), {"cost": "mce", "xi": 0.7, "alpha": 0.2}, {}),
     "logm": (LOGMCost(xi=0.7), {"cost": "logm", "xi": 0.7}, {}),
     "logm alpha": (LOGMCost(alpha=0.2, xi=0.7), {"cost": "logm", "xi": 0.7, "alpha": 0.2}, {}),
 }
+ENTROPY = {"cost": "cross_entropy", "xi": 0.6}
 SOFT = {
     "snpc": (SNPCCost(xi=0.6), {"cost": "snpc", "xi": 0.6}, {}),
     "snpc alpha": (SNPCCost(alpha=0.2, xi=0.6), {"cost": "snpc", "xi": 0.6, "alpha": 0.2}, {}),
     "rslvq": (RSLVQCost(xi=0.6), {"cost": "rslvq", "xi": 0.6}, {}),
     "rslvq alpha": (RSLVQCost(alpha=0.2, xi=0.6), {"cost": "rslvq", "xi": 0.6, "alpha": 0.2}, {}),
-    "cross entropy": (CrossEntropyCost(alpha=0.0, xi=0.6), {"cost": "cross_entropy", "xi": 0.6}, {}),
-    "cross entropy alpha": (
-        CrossEntropyCost(alpha=0.2, xi=0.6),
-        {"cost": "cross_entropy", "xi": 0.6, "alpha": 0.2},
-        {},
-    ),
+    "cross entropy": (CrossEntropyCost(alpha=0.0, xi=0.6), ENTROPY, {}),
+    "cross entropy alpha": (CrossEntropyCost(alpha=0.2, xi=0.6), ENTROPY | {"alpha": 0.2}, {}),
 }
 ALL_COSTS = RULES | MARGINS | SOFT
 
 PUBLISHED = {"weighted_step": True, "scores": "max", "no_variance": "between"}
+NEAREST = PUBLISHED | {"rivals": "nearest"}
 HEURISTICS = {
     "plain": (Relevance(), {}),
     "hebbian": (Hebbian(), {"relevance": "hebbian"}),
@@ -92,10 +83,7 @@ HEURISTICS = {
     "fc2 maximum": (FisherNeighbours(scores="max"), {"relevance": "fc2", "scores": "max"}),
     "fc2 nearest": (FisherNeighbours(rivals="nearest"), {"relevance": "fc2", "rivals": "nearest"}),
     "fc2 weighted": (FisherNeighbours(weighted_step=True), {"relevance": "fc2", "weighted_step": True}),
-    "fc2 published": (
-        FisherNeighbours(**PUBLISHED, rivals="nearest"),
-        {"relevance": "fc2", **PUBLISHED, "rivals": "nearest"},
-    ),
+    "fc2 published": (FisherNeighbours(**NEAREST), {"relevance": "fc2", **NEAREST}),
 }
 IN_MATRIX_FORM = {"relevance": "matrix", "weighted_step": True}
 IN_WEIGHTS_FORM = {"relevance": "gradient", "weighted_step": True}
@@ -139,38 +127,19 @@ MODELS_AND_RELEVANCES = pairs(ALL_COSTS, PRINCIPAL) + pairs(
     ("lvq1", "glvq", "rslvq"), [name for name in ALL_RELEVANCES if name not in PRINCIPAL]
 )
 EVERY_LOOP = [
-    *[
-        ("lvq1", "plain"),
-        ("olvq1", "plain"),
-        ("lvq3", "hebbian"),
-        ("glvq", "plain"),
-        ("logm", "fc2"),
-        ("rslvq", "plain"),
-    ],
-    *[
-        ("glvq", "gradient"),
-        ("rslvq alpha", "weights per prototype"),
-        ("glvq sigmoid", "matrix"),
-        ("mce", "matrix per class"),
-    ],
+    *[("lvq1", "plain"), ("olvq1", "plain"), ("lvq3", "hebbian"), ("glvq", "plain"), ("logm", "fc2")],
+    *[("rslvq", "plain"), ("glvq", "gradient"), ("rslvq alpha", "weights per prototype"), ("glvq sigmoid", "matrix")],
+    ("mce", "matrix per class"),
 ]
 
 
-def every_model(chosen):
-    """Parameters of all models; those that are not chosen are slow."""
-    return pytest.mark.parametrize(
-        ("cost", "relevance"),
-        [
-            pytest.param(*pair, marks=() if pair in chosen else pytest.mark.slow)
-            for pair in pairs(ALL_COSTS, ALL_RELEVANCES)
-        ],
-    )
-
-
 class Problem:
-    """Samples, prototypes and a metric for one relevance rule, without ties and not near the origin."""
+    """Samples, prototypes and a metric for one relevance rule, without ties and not near the origin.
 
-    def __init__(self, seed, relevance, n_samples=13, n_features=FEATURES, counts=(2, 3, 2), dtype=np.float64):
+    The last class has one prototype, so its first one is the only one.
+    """
+
+    def __init__(self, seed, relevance, n_samples=13, n_features=FEATURES, counts=(2, 3, 1), dtype=np.float64):
         rng = np.random.default_rng(seed)
         self.labels = np.repeat(np.arange(len(counts)), counts)
         self.y = rng.integers(0, len(counts), n_samples)
@@ -349,25 +318,6 @@ def test_rlvq_restarts_when_all_relevances_are_clipped_to_zero():
     assert restarts > 0
 
 
-@pytest.mark.parametrize(
-    ("cost", "relevance"),
-    [
-        ("lvq1", "plain"),
-        ("lvq2.1", "plain"),
-        ("glvq", "gradient"),
-        ("rslvq alpha", "matrix"),
-        ("logm", "matrix per class"),
-    ],
-)
-def test_one_prototype_of_some_classes(cost, relevance):
-    """The first prototype of a class is then the only one."""
-    part, spec, settings = ALL_COSTS[cost]
-    rule, relevance_spec = ALL_RELEVANCES[relevance]
-    problem = Problem(3, rule, counts=(1, 2, 1))
-    *_, state = problem.slow(spec | relevance_spec)
-    assert_close(problem.compiled(part, Identity(), settings), state, "an epoch")
-
-
 # -- stored projections ------------------------------------------------------------------------------------------------
 
 
@@ -391,6 +341,7 @@ def test_stored_projections_equal_the_direct_computation_after_an_epoch(cost, lo
     ("n_samples", "counts", "cost"),
     [
         *[(1, (1, 1), "lvq1"), (8, (8, 8), "glvq"), (9, (9, 5, 3), "olvq1"), (65, (40, 1, 30), "logm alpha")],
+        *[(63, (500, 1, 600), "olvq1"), (130, (500, 1, 600), "glvq")],
         *(
             pytest.param(*case, marks=pytest.mark.slow)
             for case in product((1, 7, 8, 9, 64, 65), ((1, 1), (8, 8), (9, 5, 3), (40, 1, 30)), (*RULES, "glvq"))
@@ -398,9 +349,13 @@ def test_stored_projections_equal_the_direct_computation_after_an_epoch(cost, lo
     ],
 )
 def test_block_boundaries_of_samples_and_prototypes(n_samples, counts, cost):
-    """Counts of samples around the block of 8, counts of prototypes around the search's 16."""
+    """Counts of samples around the block of 8, counts of prototypes around the search's 16.
+
+    Prototypes that do not fit in the cache have blocks of 64 samples.
+    """
     part, spec, settings = ALL_COSTS[cost]
-    problem = Problem(0, Relevance(), n_samples=n_samples, counts=counts)
+    problem = Problem(0, Relevance(), n_samples, FEATURES if max(counts) < 500 else 64, counts)
+    assert (problem.W.nbytes > 2**19) == (max(counts) == 600)
     *_, state = problem.slow(spec)
     assert_close(problem.compiled(part, Identity(), settings), state, "an epoch")
 
@@ -418,16 +373,6 @@ def test_long_steps_are_seen_by_later_samples(cost, rows):
         problem.rate = 0.5 if cost == "glvq" or seed % 2 else 1.0
         *_, state = problem.slow({"rate": problem.rate} | spec)
         assert_close(problem.compiled(part, Identity(), settings), state, f"seed {seed}", tolerance=1e-8)
-
-
-@pytest.mark.parametrize(("cost", "n_samples"), [("olvq1", 63), ("glvq", 130)])
-def test_many_prototypes_use_long_blocks(cost, n_samples):
-    """So many prototypes that they do not fit in the cache: blocks of 64 samples."""
-    part, spec, settings = ALL_COSTS[cost]
-    problem = Problem(n_samples, Relevance(), n_samples=n_samples, n_features=64, counts=(500, 1, 600))
-    assert problem.W.nbytes > 2**19
-    *_, state = problem.slow(spec)
-    assert_close(problem.compiled(part, Identity(), settings), state, "an epoch")
 
 
 @pytest.mark.parametrize(
@@ -481,17 +426,12 @@ def test_glvq_with_both_distances_zero(relevance, slope, cost):
 # -- single precision, weights -----------------------------------------------------------------------------------------
 
 
-def rows_of(cost, relevance):
-    """Incomplete rows where the reference and the loops have them."""
-    known = cost not in RULES and relevance in ("plain", *GRADIENTS)
-    return ("dense", "incomplete") if known else ("dense",)
-
-
-@every_model(EVERY_LOOP)
+@pytest.mark.parametrize(("cost", "relevance"), EVERY_LOOP)
 def test_float32_is_close_to_float64_and_weights_multiply_the_rates(cost, relevance):
     """Twice the weight of every sample equals twice all rates, except for OLVQ1, which adapts its rates."""
     part, _, settings = ALL_COSTS[cost]
-    for rows in rows_of(cost, relevance):
+    known = cost not in RULES and relevance in ("plain", *GRADIENTS)  # whose incomplete rows the reference has
+    for rows in ("dense", "sparse", "incomplete") if known else ("dense", "sparse"):
         double, single = (
             Problem(0, ALL_RELEVANCES[relevance][0], n_samples=24, dtype=dtype).on(rows)
             for dtype in (np.float64, np.float32)
