@@ -216,7 +216,7 @@ def samples_needed(max_error: float, level: float, rate: float = 0.0) -> int:
     >>> samples_needed(0.01, 0.05)
     299
     >>> samples_needed(0.01, 0.05, rate=0.005)
-    1182
+    1188
     """
     needed = max(1, ceil(min(log(level) / log1p(-max_error), LARGEST) - 1e-9))
     while rate and error_p_value(ceil(rate * needed - 1e-9), needed, max_error) > level:
