@@ -129,7 +129,7 @@ def partial_fit(model, shift=1.0):
 
 @pytest.mark.thin(3)
 @points
-@pytest.mark.parametrize("model", FITTED, ids=str)
+@pytest.mark.parametrize("model", FITTED, ids=lambda model: type(model).__name__)
 def test_interrupted_second_fit(model, count):
     """Other samples of other classes leave no trace in the model of the first fit."""
     model = copy(model).fit(*samples())
@@ -140,7 +140,7 @@ def test_interrupted_second_fit(model, count):
 
 @pytest.mark.thin(3)
 @points
-@pytest.mark.parametrize("model", STREAMED, ids=str)
+@pytest.mark.parametrize("model", STREAMED, ids=lambda model: type(model).__name__)
 @pytest.mark.parametrize("known", [2, 3])
 def test_interrupted_later_batch(model, count, known):
     """A later batch may bring a class that the first did not have, so prototypes and statistics grow."""
