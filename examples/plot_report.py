@@ -38,8 +38,9 @@ rejection, relevance = report.rejection, report.relevance
 figure, axes = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")
 axes[0].plot(rejection.coverage, rejection.accuracy, color="#0072B2")
 axes[0].set(xlabel="coverage", ylabel="accuracy of accepted predictions", title="Rejection")
-axes[1].barh(relevance.features[7::-1], relevance.values[7::-1], color="#0072B2")
-axes[1].set(xlabel="importance", title="The first eight features")
+first = relevance.order[7::-1]
+axes[1].barh(relevance.names[first], relevance.importances[first], color="#0072B2")
+axes[1].set(xlabel="importance", title="The eight most important features")
 
 # %%
 # The page itself, in a frame. Move its slider, point at samples, choose another one.
