@@ -102,6 +102,33 @@ def test_one_more_of_150_classes_at_once(metric):
         assert old or min(seconds) < 0.05
 
 
+def texts(rows: int, seed: int) -> tuple[sparse.csr_array, np.ndarray]:
+    """Rows as of tf-idf: 25 words of 3,000, a fifth of them by the topic, of 12."""
+    words, y = np.random.default_rng(0), np.repeat(np.arange(12), rows)
+    topics = 0.8 * words.dirichlet(np.full(3000, 0.1)) + 0.2 * words.dirichlet(np.full(3000, 0.02), 12)
+    return sparse.csr_array(normalize(np.sqrt(np.random.default_rng(seed).multinomial(25, topics[y])))), y
+
+
+def clouds(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Twelve classes that overlap."""
+    centres, y = np.random.default_rng(0).normal(size=(12, 30)), np.repeat(np.arange(12), rows)
+    return centres[y] + 1.8 * np.random.default_rng(seed).normal(size=(len(y), 30)), y
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("draw", [texts, clouds])
+def test_classes_that_overlap(draw, metric):
+    """Nearly as accurate as a new fit: with all old samples, with 20 of each class, and with none."""
+    (X, y), (new, truth) = draw(500, 1), draw(250, 2)
+    known, kind = np.flatnonzero(y != 3), LVQClassifier(form="plain", metric=metric, random_state=0)
+    few = np.flatnonzero((y != 3) & (np.arange(len(y)) % 500 < 20))
+    whole, model = kind.fit(X, y).score(new, truth), kind.fit(X[known], y[known])
+    for old, loss in (((), 0.02), ((X[known], y[known]), 0.01), ((X[few], y[few]), 0.04)):
+        model.add_class(X[np.flatnonzero(y == 3)], 3, *old)
+        assert model.score(new, truth) > whole - loss
+        model.remove_class(3)
+
+
 def test_text_labels_and_longer_ones(digits):
     X, y, *_ = digits
     names = np.array(["a", "c", "d"])[y[y < 3]]

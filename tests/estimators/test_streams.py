@@ -185,6 +185,9 @@ def test_labels_that_no_call_has_named_are_added(default, data, rows):
     np.testing.assert_array_equal(model.prototypes_, alone.partial_fit(X, y).prototypes_)
     assert (model.predict(X[-rows:]) == 7).all()
     np.testing.assert_array_equal(model.partial_fit(X, y).classes_, [0, 1, 2, 7])
+    weight = np.append(np.repeat([1.0, 0.0], len(y) // 2), np.zeros(len(y) % 2))
+    before = clone(default).partial_fit(X[:-rows], y[:-rows], classes=[0, 1, 2])
+    assert before.partial_fit(X, y, sample_weight=weight).classes_.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,13 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
 
         The new class has as many prototypes as the others mostly have. They start at its mean, or its clusters, and
         are trained by the cost of the model with all else fixed, against old samples where these are given, else
-        against the places where the old prototypes started. A `RejectClassifier` must be fitted again.
+        against the means of the old classes, each with the spread of the new samples. A `RejectClassifier` must be
+        fitted again.
+
+        Give old samples, a few of each class, unless classes are well separated, as in embeddings of sentences: without
+        them a class may be taken for as wide as the new one, and accuracy suffers where classes overlap, as in tf-idf.
+        Without them too, models of the online solver, and those of given prototypes, have the prototypes themselves in
+        place of the means.
 
         Parameters
         ----------
@@ -176,7 +182,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         label : object
             The new class.
         X_old : array-like of shape (n_old, n_features), optional
-            Samples of the old classes; the 1,000 that are nearest to the new class are used.
+            Samples of the old classes. Of more than 1,000 those nearest to the new class are used, and a part of the
+            others in place of all of them.
         y_old : array-like of shape (n_old,), optional
             Their classes.
 

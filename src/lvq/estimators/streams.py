@@ -32,7 +32,7 @@ def next_batch(
     first = not hasattr(estimator, "model_")
     _check_stream(estimator, X)
     if not first and classes is None:
-        _add_unseen(estimator, X, y)
+        X, y, weight = _add_unseen(estimator, X, y, weight)
     known = _known_classes(estimator, classes, first)
     if not first:
         check_unchanged(estimator, parts, known, stream=True)
@@ -64,12 +64,22 @@ def _known_classes(estimator: "BaseLVQ", classes: ArrayLike | None, first: bool)
     return given
 
 
-def _add_unseen(estimator: "BaseLVQ", X: ArrayLike, y: ArrayLike) -> None:
-    """Classes that no call has named get prototypes as `add_class` gives them."""
+def _add_unseen(
+    estimator: "BaseLVQ", X: ArrayLike, y: ArrayLike, weight: ArrayLike | None
+) -> tuple[ArrayLike, ArrayLike, ArrayLike | None]:
+    """Classes that no call has named get prototypes as `add_class` gives them; their rows of weight 0 are left out."""
     y = column_or_1d(as_numpy(y))
     check_consistent_length(X, y)
-    for label in np.setdiff1d(y, estimator.classes_):
-        estimator.add_class(_safe_indexing(X, np.flatnonzero(y == label)), label)
+    unseen, counts = ~np.isin(y, estimator.classes_), np.ones(len(y), dtype=bool)
+    if np.ndim(weight) == 1:
+        counts = as_numpy(weight) != 0
+        check_consistent_length(y, counts)
+    for label in np.unique(y[unseen & counts]):
+        estimator.add_class(_safe_indexing(X, np.flatnonzero(counts & (y == label))), label)
+    if counts[unseen].all() or not counts.any():
+        return X, y, weight
+    kept = np.flatnonzero(counts | ~unseen)
+    return _safe_indexing(X, kept), y[kept], as_numpy(weight)[kept]
 
 
 def with_moments(training: Training, samples: ArraySamples) -> Training:

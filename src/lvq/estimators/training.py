@@ -91,16 +91,11 @@ def begin(
     variance = typical_variance(known) if rule.free_size else 1.0  # what a ridge is measured in
     units = stretched(units, rule, params)._replace(scale=DataScale(variance, known.n_samples))
     statistics = new_statistics(rule, parts.cost, prototypes.shape, n_classes, parts.online.learning_rate)
-    given = variances, moments, _means_of_classes(parts, samples, prototypes)
+    init = dict(parts.start).get("init")
+    are_means = isinstance(init, str) and init in MEANS and not parts.is_online
+    given = variances, moments, prototypes if are_means else None
     state = TrainingState(parts.cost, rule, units, statistics, 0.0, random_state, parts.start, *given)
     return Training(params, labels, link, state)
-
-
-def _means_of_classes(parts: Parts, samples: ArraySamples, prototypes: np.ndarray) -> np.ndarray | None:
-    """Starting prototypes that are means of samples; not of sparse ones, where they may be large."""
-    init = dict(parts.start).get("init")
-    means = isinstance(init, str) and init in MEANS and not parts.is_online
-    return prototypes if means and not (samples.in_memory and is_sparse(samples.X)) else None
 
 
 def restarted(parts: Parts, training: Training, samples: ArraySamples, random_state: np.random.RandomState) -> Training:
