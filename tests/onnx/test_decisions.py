@@ -46,6 +46,14 @@ def test_a_reject_classifier_inside_is_refused(data):
         to_onnx(model)
 
 
+def test_a_model_that_has_changed_since_calibration_is_refused(data):
+    X, y = data
+    model = RejectClassifier(make_pipeline(StandardScaler(), GLVQ(random_state=0)), max_error=0.4).fit(X, y)
+    model.estimator_[-1].remove_class("cedar")
+    with pytest.raises(ValueError, match="must be calibrated again"):
+        to_onnx(model)
+
+
 def test_an_imputer_by_a_constant_takes_the_type_of_its_column(run):
     rng = np.random.default_rng(4)
     y = np.arange(60) % 2

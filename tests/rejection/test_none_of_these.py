@@ -102,17 +102,21 @@ def test_outliers_move_none_of_these_nearer(fitted):
 
 
 def test_samples_of_one_length_have_a_nearer_border():
-    """Embeddings: 95 % of them are nearer than "none of these", which is the default for the cosine metric."""
+    """Embeddings: 95 % of them are nearer than "none of these", which is the default for them; not so for categories."""
     X, y = draw(600)
     X = X + 3
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-    for rows, metric, quantile in ((X, "euclidean", 0.99), (unit, "euclidean", 0.95), (unit, "cosine", 0.95)):
+    codes = np.concatenate((X > 3, X <= 3), axis=1).astype(float)
+    for rows, metric, quantile in (
+        (X, "euclidean", 0.99), (unit, "euclidean", 0.95), (unit, "cosine", 0.95), (codes, "euclidean", 0.99)
+    ):  # fmt: skip
         model = LVQClassifier(form="plain", metric=metric, random_state=0).fit(rows, y)
         made = Predictions(model, rows)
         near = made.nearest.winner_distance
         assert NoneOfThese.calibrated(made, y, None).distance == pytest.approx(np.quantile(near, quantile))
-        auto = RejectClassifier(model, cv="prefit").fit(rows, y).measure_
-        assert isinstance(auto, NoneOfThese) == (metric == "cosine")
+        for cv in ("prefit", 2):
+            auto = RejectClassifier(model, cv=cv).fit(rows, y).measure_
+            assert isinstance(auto, NoneOfThese) == (rows is unit)
 
 
 @pytest.mark.parametrize("inner", [LVQClassifier(**PLAIN), GLVQ(**QUICK)], ids=["probability", "relative"])

@@ -10,6 +10,7 @@ In a metric that all prototypes share, distances are one product with folded pro
 nothing else; all other outputs add ``|Omega x|^2``, which changes no order.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -146,6 +147,14 @@ class PrototypeModel:
         if not isinstance(self.metric, LocalMetric):
             return np.zeros(len(self.prototypes), dtype=np.intp)
         return self.metric.group
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of all that decides predictions: models of other prototypes, metrics or steepness have another."""
+        digest = hashlib.sha256(repr((self.classes.tolist(), self.link, self.decision)).encode())
+        for array in (self.prototypes, self.labels, self.relevance):
+            digest.update(b"" if array is None else array.tobytes())
+        return digest.hexdigest()
 
     @property
     def log_odds_scale(self) -> float | None:

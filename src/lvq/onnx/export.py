@@ -89,6 +89,8 @@ def _refuse(estimator: BaseEstimator, found: FoundModel) -> None:
     """Raise an error for what no graph computes."""
     check_is_fitted(estimator)
     reject, by_cost = find_layer(estimator, RejectClassifier), find_layer(estimator, CostClassifier)
+    if reject is not None:
+        reject.check_calibrated()
     if reject is not None and by_cost is not None and find_layer(by_cost, RejectClassifier) is not None:
         raise ValueError(
             "to_onnx needs a RejectClassifier around a CostClassifier, not inside it, as thresholds belong to the "

@@ -50,7 +50,8 @@ from lvq.rejection.scores import (
     auto_measure,
     cells_of,
     certainty_of,
-    predicted_classes,
+    fingerprint,
+    on_sphere,
     reason_of,
 )
 from lvq.rejection.thresholds import METHODS
@@ -84,7 +85,8 @@ class RejectClassifier(AroundClassifier):
     measure : str or callable, default="auto"
         The measure of certainty: "relsim", "radius", "distance", "probability", "margin", or a function of
         (estimator, X). "combined" adds "none of these" to the classes, for models of this library. "auto" is "combined"
-        with ``metric="cosine"`` and where `fit` gets `outliers`; otherwise "probability" for models with a steepness
+        with ``metric="cosine"``, where calibration samples have one length, as embeddings have, and where `fit` gets
+        `outliers`; otherwise "probability" for models with a steepness
         `xi` (LVQClassifier, MCE, LOGM) and for other classifiers, "relsim" for the other models of this library. See
         `lvq.rejection.scores`.
     thresholds : {"global", "optimal", "greedy"}, default="global"
@@ -122,9 +124,9 @@ class RejectClassifier(AroundClassifier):
         The fitted estimator that predicts.
     classes_ : ndarray of shape (n_classes,)
         Its classes.
-    calibrated_classes_ : ndarray
-        The classes that it could predict in calibration. Where they change, as by `add_class` or `partial_fit`,
-        predictions raise an error until the thresholds are calibrated again.
+    calibrated_model_ : str
+        Digest of the model that was calibrated. Where `estimator_` has another one, as after `add_class`,
+        `remove_class` or `partial_fit`, predictions raise an error until the thresholds are calibrated again.
     measure_ : str, callable or NoneOfThese
         The measure of certainty that the thresholds belong to, with "auto" replaced by what it means here, and
         "combined" by a `NoneOfThese` with its distance.
@@ -175,7 +177,7 @@ class RejectClassifier(AroundClassifier):
     }
 
     measure_: Measure
-    calibrated_classes_: Labels
+    calibrated_model_: str
     path_: ThresholdPath
     point_: OperatingPoint
     notes_: tuple[str, ...]
@@ -254,7 +256,7 @@ class RejectClassifier(AroundClassifier):
                 data, outliers, check_random_state(self.random_state)
             )
             self.path_, self.point_, self.notes_ = thresholds
-            self.calibrated_classes_ = predicted_classes(self.estimator_)
+            self.calibrated_model_ = fingerprint(self.estimator_)
             return self
 
     def _check_target(self) -> None:
@@ -305,7 +307,7 @@ class RejectClassifier(AroundClassifier):
         guarantees, nothing = list[Guarantee](), np.zeros(0, dtype=np.intp)
         if not self._is_prefit and not isinstance(self.cv, float):
             estimator = data.trained(self.estimator)
-            measure = self._measure(estimator, outliers)
+            measure = self._measure(Predictions(estimator, data.X), outliers)
             fitting, measure = cross_fitted(estimator, self.estimator, self.cv, measure, data, outliers)
             testing = fitting.take(nothing)
         else:
@@ -316,15 +318,17 @@ class RejectClassifier(AroundClassifier):
                 guarantees = self._guarantees(len(for_tests), data)
             estimator = self._fitted(data, rows)
             # from the samples of the path alone: what depends on the testing samples would make the tests invalid
-            measure = calibrated(self._measure(estimator, outliers), estimator, held_out.take(for_path), outliers)
+            known = held_out.take(for_path)
+            measure = self._measure(Predictions(estimator, known.X), outliers)
+            measure = calibrated(measure, estimator, known, outliers)
             scored = score(Predictions(estimator, held_out.X), measure, held_out.y)
             fitting, testing = scored.take(for_path), scored.take(for_tests)
         target = next((name for name in TARGETS[:3] if getattr(self, name) is not None), None)
         wanted = ("min_coverage", 0.9) if target is None else (target, getattr(self, target))
         return estimator, measure, fit_thresholds(self.thresholds, wanted, guarantees, fitting, testing)
 
-    def _measure(self, estimator: BaseEstimator, outliers: MatrixLike | None) -> Measure:
-        """The measure to calibrate."""
+    def _measure(self, known: Predictions, outliers: MatrixLike | None) -> Measure:
+        """The measure to calibrate, given calibration samples."""
         if outliers is not None and self.measure not in ("auto", "combined"):
             raise ValueError(
                 f"outliers of RejectClassifier.fit need measure='combined' or 'auto', got {self.measure!r}, which "
@@ -332,9 +336,10 @@ class RejectClassifier(AroundClassifier):
             )
         if self.measure != "auto":
             return self.measure
-        predictions = Predictions(estimator, None)
-        on_sphere = predictions.found is not None and predictions.model.unit_length
-        return "combined" if on_sphere or outliers is not None else auto_measure(predictions)
+        if outliers is not None:
+            return "combined"
+        as_directions = known.found is not None and (known.model.unit_length or on_sphere(known))
+        return "combined" if as_directions else auto_measure(known)
 
     def _held_out_rows(self, data: Data, rng: np.random.RandomState) -> IntArray:
         """Samples for calibration, on which the predicting estimator is not trained."""
@@ -383,7 +388,7 @@ class RejectClassifier(AroundClassifier):
         y : ndarray of shape (n_samples,)
             Classes.
         """
-        self._check_calibrated()
+        self.check_calibrated()
         return self.estimator_.predict(X)
 
     @available_if(_estimator_has("predict_proba"))
@@ -399,7 +404,7 @@ class RejectClassifier(AroundClassifier):
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
         """
-        self._check_calibrated()
+        self.check_calibrated()
         return self.estimator_.predict_proba(X)
 
     @available_if(_estimator_has("decision_function"))
@@ -415,7 +420,7 @@ class RejectClassifier(AroundClassifier):
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        self._check_calibrated()
+        self.check_calibrated()
         return self.estimator_.decision_function(X)
 
     def accept(self, X: MatrixLike) -> BoolArray:
@@ -461,18 +466,17 @@ class RejectClassifier(AroundClassifier):
         -------
         predictions : lvq.rejection.scores.Predictions
         """
-        self._check_calibrated()
+        self.check_calibrated()
         return Predictions(self.estimator_, X)
 
-    def _check_calibrated(self) -> None:
-        """Raise a ValueError where the estimator has other classes than those the thresholds were calibrated for."""
+    def check_calibrated(self) -> None:
+        """Raise a ValueError where the estimator has another model than that the thresholds were calibrated for."""
         check_is_fitted(self)
-        before, now = set(self.calibrated_classes_.tolist()), set(predicted_classes(self.estimator_).tolist())
-        if before != now:
+        if fingerprint(self.estimator_) != self.calibrated_model_:
             raise ValueError(
-                "RejectClassifier must be calibrated again, because the classes of its estimator_ have changed: added "
-                f"{sorted(now - before, key=str)}, removed {sorted(before - now, key=str)}. Fit "
-                "RejectClassifier(estimator_, cv='prefit') to samples of all its classes."
+                "RejectClassifier must be calibrated again, because the model of its estimator_ has changed, as by "
+                "add_class, remove_class or partial_fit. Fit RejectClassifier(estimator_, cv='prefit') to samples of "
+                "all its classes."
             )
 
     def reason_for(self, predictions: Predictions) -> NDArray[np.str_]:

@@ -122,17 +122,14 @@ def certify(
     falling = sorted(guarantees, key=lambda guarantee: -guarantee.max_error)
     n_testing = counts.n_samples
     possible = [one for one in falling if samples_needed(one.max_error, one.level) <= n_testing] or falling[:1]
-    failure = None if len(possible) == len(falling) else too_few(n_testing, n_testing, falling[-1])
     found: CertifiedPoint | None = None
     for guarantee in possible:
         points = fixed_sequence(path, n_testing, guarantee)
         p_value = error_p_value(counts.accepted_errors[points], counts.accepted[points], guarantee.max_error)
         passed = np.logical_and.accumulate(p_value <= guarantee.level)
         if not passed.any():
-            reason = explain_failure(counts, guarantee)
             if found is None:
-                raise reason
-            failure = failure or reason
+                raise explain_failure(counts, guarantee)
             break
         if guarantee is not possible[-1]:
             passed[1:] = False  # only the smallest bound continues along its sequence
@@ -149,10 +146,10 @@ def certify(
             requested_error=None if guarantee is falling[-1] else falling[-1].max_error,
         )
     assert found is not None
-    return found, _notes(found, failure)
+    return found, _notes(found, counts, falling[-1])
 
 
-def _notes(point: CertifiedPoint, failure: GuaranteeError | None) -> tuple[str, ...]:
+def _notes(point: CertifiedPoint, counts: ThresholdPath, requested: Guarantee) -> tuple[str, ...]:
     notes = []
     if point.unit == "groups":
         notes.append(
@@ -163,7 +160,8 @@ def _notes(point: CertifiedPoint, failure: GuaranteeError | None) -> tuple[str, 
         notes.append(
             f"An error rate of at most {100 * point.requested_error:g} % could not be guaranteed; the lowest of the "
             f"bounds that can be is {100 * point.max_error:g} % among accepted predictions, with confidence "
-            f"{point.confidence:g}, at a coverage of {100 * point.coverage:.0f} %. Why: {failure}"
+            f"{point.confidence:g}, at a coverage of {100 * point.coverage:.0f} %. Why: "
+            f"{explain_failure(counts, requested)}"
         )
     return tuple(notes)
 

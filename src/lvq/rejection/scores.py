@@ -19,7 +19,7 @@ steepness xi (on the development pool its errors come first more often); "margin
 choice saves; "probability", else "margin", for other classifiers.
 
 Probability finds mistakes and distance finds foreign inputs. "combined" finds both; it needs calibration samples, so it
-is for `RejectClassifier` alone, where it is "auto" for metric="cosine".
+is for `RejectClassifier` alone, where it is "auto" for metric="cosine" and for samples of one length, as of embeddings.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from lvq.estimators.find_model import FoundModel, decides_by_cost, find_model, l
 from lvq.inspection.certify import certified_radius
 from lvq.inspection.columns import model_inputs
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.rows import row_squares
+from lvq.model.rows import is_sparse, row_squares
 from lvq.model.scores import Nearest, class_distances, nearest, relative_similarity
 from lvq.rejection.path import FloatArray, IntArray
 from lvq.typing import Labels, MatrixLike
@@ -225,7 +225,7 @@ class NoneOfThese:
         area for mistakes is nearly as large as without outliers.
         """
         near = known.model.link.value(known.nearest.winner_distance).astype(np.float64)
-        fraction = KNOWN_ON_SPHERE if _on_sphere(known) else KNOWN
+        fraction = KNOWN_ON_SPHERE if on_sphere(known) else KNOWN
         candidates = [cls(float(place)) for place in np.quantile(near, np.linspace(fraction, 0, PLACES))]
         if outliers is None:
             return candidates[0]
@@ -269,10 +269,12 @@ def _area(positive: np.ndarray, values: FloatArray) -> float:
     return 1.0 if positive.all() or not positive.any() else float(roc_auc_score(positive, values))
 
 
-def _on_sphere(predictions: Predictions) -> bool:
-    """Whether samples have one length, as most embeddings have."""
-    lengths = np.sqrt(row_squares(predictions.inputs))
-    return bool(np.ptp(lengths) <= ONE_LENGTH * lengths.max())
+def on_sphere(predictions: Predictions) -> bool:
+    """Whether samples have one length, as most embeddings have; 0 and one other size alone are codes of categories."""
+    X = predictions.inputs
+    lengths, sizes = np.sqrt(row_squares(X)), np.abs(X.data if is_sparse(X) else X)
+    coded = bool(np.isin(sizes, (0, sizes.max(initial=0))).all())
+    return not coded and bool(np.ptp(lengths) <= ONE_LENGTH * lengths.max())
 
 
 def mean_measure(measures: Sequence[Measure]) -> Measure:
@@ -336,10 +338,10 @@ def certainty(estimator: BaseEstimator, X: MatrixLike, measure: str | SampleFunc
     return certainty_of(Predictions(estimator, X), measure)
 
 
-def predicted_classes(estimator: BaseEstimator) -> Labels:
-    """The classes that a fitted estimator can predict: those with prototypes, else all that it knows."""
+def fingerprint(estimator: BaseEstimator) -> str:
+    """What tells the model of a fitted estimator from others; of other classifiers the classes."""
     found = find_model(estimator)
-    return np.array(estimator.classes_) if found is None else found.model.classes[np.unique(found.model.labels)]
+    return repr(np.asarray(estimator.classes_).tolist()) if found is None else found.model.fingerprint
 
 
 def cells_of(predictions: Predictions) -> Labels:
