@@ -46,6 +46,25 @@ def test_there_and_back(metric, n_prototypes):
     assert torch.equal(state(torch.tensor(queries)), head(torch.tensor(queries)))
 
 
+@pytest.mark.parametrize("unit_length", [False, True])
+def test_gradients(unit_length):
+    torch.manual_seed(0)
+    head = PrototypeHead(4, list("abc"), 2, unit_length=unit_length).double()
+    Z = torch.randn(7, 4, dtype=torch.float64, requires_grad=True)
+    names, values = zip(*head.named_parameters())
+    assert torch.autograd.gradcheck(
+        lambda Z, *given: torch.func.functional_call(head, dict(zip(names, given)), Z), (Z, *values)
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision(dtype):
+    X, y = draw()
+    head = PrototypeHead.from_estimator(plain("cosine").fit(X, y)).to(dtype)
+    assert head.to_estimator().prototypes_.dtype == np.float32
+    assert head.to_estimator().score(X, y) > 0.8
+
+
 def test_the_estimator_is_a_whole_one(tmp_path):
     """It can be saved, calibrated, explained and trained further."""
     import lvq

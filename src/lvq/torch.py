@@ -149,9 +149,11 @@ class PrototypeHead(nn.Module):
         Returns
         -------
         estimator : LVQClassifier
-            Its `fit` would go on from these prototypes.
+            Its `fit` would go on from these prototypes. Its `add_class` needs old samples, as it knows no means of
+            classes. Prototypes in half precision are given in single.
         """
         positions = self.prototypes.detach().cpu()
+        positions = positions.float() if positions.element_size() < 4 else positions
         W = (nn.functional.normalize(positions) if self.unit_length else positions).numpy()
         y = self.classes[self.labels.cpu().numpy()]
         counts = dict(zip(*(each.tolist() for each in np.unique(y, return_counts=True))))
