@@ -37,7 +37,15 @@ FILES = {
     FEWER_GROUPS: "20newsgroups_minilm.npz",
 }
 FOREIGN_GROUPS = 5
-MODELS = ("class mean", "k-NN", "LVQClassifier", "cosine", "cosine, 2 prototypes", "logistic regression")
+MODELS = (
+    "class mean",
+    "k-NN",
+    "LVQClassifier",
+    "LVQClassifier, 2 prototypes",
+    "cosine",
+    "cosine, 2 prototypes",
+    "logistic regression",
+)
 MEASURES = (("accuracy", 1), ("log_loss", 3), ("seconds", 2))  # and digits
 COSTS, LARGEST_COST = (1, 3, 10, 30, 100, 300, 1000), 1_000_000
 NEIGHBOURS, SCALES = (1, 3, 5, 10, 20), (5, 10, 20, 40, 80)
@@ -163,9 +171,9 @@ def fitted(name: str, task: Task, start: float) -> tuple[Judged, float]:
     if name in makers:
         judged = makers[name](task)
         return judged, time.process_time() - start
-    parameters: dict[str, Any] = {} if name == "LVQClassifier" else {"form": "plain", "metric": "cosine"}
+    parameters: dict[str, Any] = {"form": "plain", "metric": "cosine"} if "cosine" in name else {}
     if "2 prototypes" in name:
-        parameters["n_prototypes"] = 2
+        parameters |= {"form": "plain", "n_prototypes": 2}
     model = LVQClassifier(random_state=0, **parameters).fit(*task.train)
     seconds = time.process_time() - start
     if not len(task.foreign):

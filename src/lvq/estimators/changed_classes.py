@@ -60,7 +60,9 @@ def with_class(
     else:
         rivals = _samples(estimator, X_old, y_old, classes)
         left_out = max(1.0, before.state.units.scale.n_samples / rivals.n_samples)
-        rivals = rivals._replace(weight=rivals.weight * left_out)  # as those of the fit, if only some of these are given
+        rivals = rivals._replace(
+            weight=rivals.weight * left_out
+        )  # as those of the fit, if only some of these are given
     return _trained(training, place, new, rivals, parts.unit_length), classes
 
 

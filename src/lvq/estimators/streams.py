@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing, check_random_state, column_or_1d
-from sklearn.utils.validation import check_consistent_length
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
 from lvq.estimators.inputs import check_classes, is_dask, samples_of_classes
 from lvq.estimators.specification import PENALTIES, Parts, check_for_samples
@@ -66,20 +66,16 @@ def _known_classes(estimator: "BaseLVQ", classes: ArrayLike | None, first: bool)
 
 def _add_unseen(
     estimator: "BaseLVQ", X: ArrayLike, y: ArrayLike, weight: ArrayLike | None
-) -> tuple[ArrayLike, ArrayLike, ArrayLike | None]:
+) -> tuple[ArrayLike, np.ndarray, np.ndarray]:
     """Classes that no call has named get prototypes as `add_class` gives them; their rows of weight 0 are left out."""
     y = column_or_1d(as_numpy(y))
     check_consistent_length(X, y)
-    unseen, counts = ~np.isin(y, estimator.classes_), np.ones(len(y), dtype=bool)
-    if np.ndim(weight) == 1:
-        counts = as_numpy(weight) != 0
-        check_consistent_length(y, counts)
+    weight = _check_sample_weight(as_numpy(weight), y)
+    counts, unseen = weight != 0, ~np.isin(y, estimator.classes_)
     for label in np.unique(y[unseen & counts]):
-        estimator.add_class(_safe_indexing(X, np.flatnonzero(counts & (y == label))), label)
-    if counts[unseen].all() or not counts.any():
-        return X, y, weight
+        estimator.add_class(_safe_indexing(X, np.flatnonzero((y == label) & counts)), label)
     kept = np.flatnonzero(counts | ~unseen)
-    return _safe_indexing(X, kept), y[kept], as_numpy(weight)[kept]
+    return (X, y, weight) if len(kept) == len(y) else (_safe_indexing(X, kept), y[kept], weight[kept])
 
 
 def with_moments(training: Training, samples: ArraySamples) -> Training:

@@ -18,7 +18,7 @@ from lvq.model.objective import Objective, Params, Problem, sample_space
 from lvq.model.observed import Observed
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import DataScale
-from lvq.model.rows import as_numpy, has_missing, is_sparse, like, unit_rows
+from lvq.model.rows import as_numpy, has_missing, like, unit_rows
 from lvq.model.samples import ArraySamples, FeatureMoments, filled, typical_variance
 from lvq.model.scores import DecisionRule
 from lvq.solvers import adam, lbfgs, online

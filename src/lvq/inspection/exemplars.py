@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -153,17 +153,14 @@ class NearestCases(NamedTuple):
             Columns: `query` (its number), `label` (the class of the case), `rival` (whether it is the rival class),
             `row` (of X_train), `distance`, `case`.
         """
-        return frame_of([line for query in range(len(self.own.labels)) for line in self._lines(query)])
-
-    def _lines(self, query: int) -> Iterator[dict[str, Argument]]:
-        for is_rival, side in ((False, self.own), (True, self.rival)):
-            label = side.labels.tolist()[query]
-            for row, distance, case in zip(
-                side.rows[query].tolist(), side.distances[query].tolist(), side.names[query]
-            ):
-                yield {
-                    "query": query, "label": label, "rival": is_rival, "row": row, "distance": distance, "case": case
-                }  # fmt: skip
+        names = ("query", "label", "rival", "row", "distance", "case")
+        lines = (
+            (query, side.labels.tolist()[query], side is self.rival, *case)
+            for query in range(len(self.own.labels))
+            for side in self
+            for case in zip(side.rows[query].tolist(), side.distances[query].tolist(), side.names[query])
+        )
+        return frame_of([dict(zip(names, line)) for line in lines])
 
 
 def nearest_cases(

@@ -151,10 +151,10 @@ class PrototypeModel:
     @cached_property
     def fingerprint(self) -> str:
         """A digest of all that decides predictions: models of other prototypes, metrics or steepness have another."""
-        digest = hashlib.sha256(repr((self.classes.tolist(), self.link, self.decision)).encode())
-        for array in (self.prototypes, self.labels, self.relevance):
-            digest.update(b"" if array is None else array.tobytes())
-        return digest.hexdigest()
+        arrays = (part.tobytes() for part in (self.prototypes, self.labels, self.relevance) if part is not None)
+        return hashlib.sha256(
+            repr((self.classes.tolist(), self.link, self.decision)).encode() + b"".join(arrays)
+        ).hexdigest()
 
     @property
     def log_odds_scale(self) -> float | None:
