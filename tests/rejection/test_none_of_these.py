@@ -102,7 +102,7 @@ def test_outliers_move_none_of_these_nearer(fitted):
 
 
 def test_samples_of_one_length_have_a_nearer_border():
-    """Embeddings: 95 % of them are nearer than "none of these", which is the default for them; not so for categories."""
+    """Embeddings: 95 % of them are nearer than "none of these", which is their default; not so for categories."""
     X, y = draw(600)
     X = X + 3
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)

@@ -20,6 +20,7 @@ from lvq.model.relevance import Relevance
 from lvq.model.rows import as_numpy
 from lvq.model.samples import ArraySamples, FeatureMoments
 from lvq.solvers.state import MIN_UNIT_SAMPLES, mean_units, new_statistics, spread_of, stretched
+from lvq.typing import Argument
 
 if TYPE_CHECKING:
     from lvq.estimators.base import BaseLVQ
@@ -64,9 +65,7 @@ def _known_classes(estimator: "BaseLVQ", classes: ArrayLike | None, first: bool)
     return given
 
 
-def _add_unseen(
-    estimator: "BaseLVQ", X: ArrayLike, y: ArrayLike, weight: ArrayLike | None
-) -> tuple[ArrayLike, np.ndarray, np.ndarray]:
+def _add_unseen(estimator: "BaseLVQ", X: Argument, y: Argument, weight: Argument) -> tuple[Argument, ...]:
     """Classes that no call has named get prototypes as `add_class` gives them; their rows of weight 0 are left out."""
     y = column_or_1d(as_numpy(y))
     check_consistent_length(X, y)
