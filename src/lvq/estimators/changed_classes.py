@@ -59,10 +59,8 @@ def with_class(
         rivals = _stand_ins(places, old, new, parts.unit_length)
     else:
         rivals = _samples(estimator, X_old, y_old, classes)
-        left_out = max(1.0, before.state.units.scale.n_samples / rivals.n_samples)
-        rivals = rivals._replace(
-            weight=rivals.weight * left_out
-        )  # as those of the fit, if only some of these are given
+        every = max(1.0, before.state.units.scale.n_samples / rivals.n_samples)  # some count as all of the fit
+        rivals = rivals._replace(weight=every * rivals.weight)
     return _trained(training, place, new, rivals, parts.unit_length), classes
 
 

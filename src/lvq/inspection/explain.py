@@ -223,12 +223,8 @@ def explain(estimator: BaseEstimator, X: MatrixLike, cases: NearestCases | None 
     model, Z = found.model, dense(model_inputs(found, X))  # the result is dense as well
     nearest, certainty = model.nearest(as_numpy(model.distances(Z)), class_by_cost(found, estimator, X))
     labels, rivals = (model.classes[model.labels[place]] for place in (nearest.winner, nearest.rival))
-    if cases is not None and not (
-        np.array_equal(cases.own.labels, labels) and np.array_equal(cases.rival.labels, rivals)
-    ):
-        raise ValueError(
-            "cases of explain must be nearest_cases of the same estimator and samples; compute them again."
-        )
+    if cases is not None and not np.array_equal([side.labels for side in cases], [labels, rivals]):
+        raise ValueError("cases of explain must be nearest_cases of the same estimator and samples.")
     contributions = contributions_between(found, Z, nearest.winner, nearest.rival)
     reject, reaching = rejecting_layer(estimator, X)
     scale = model.log_odds_scale

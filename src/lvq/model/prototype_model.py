@@ -151,10 +151,9 @@ class PrototypeModel:
     @cached_property
     def fingerprint(self) -> str:
         """A digest of all that decides predictions: models of other prototypes, metrics or steepness have another."""
-        arrays = (part.tobytes() for part in (self.prototypes, self.labels, self.relevance) if part is not None)
-        return hashlib.sha256(
-            repr((self.classes.tolist(), self.link, self.decision)).encode() + b"".join(arrays)
-        ).hexdigest()
+        parts = [repr((self.classes.tolist(), self.link, self.decision)).encode()]
+        parts += [part.tobytes() for part in (self.prototypes, self.labels, self.relevance) if part is not None]
+        return hashlib.sha256(b"".join(parts)).hexdigest()
 
     @property
     def log_odds_scale(self) -> float | None:

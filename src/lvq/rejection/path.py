@@ -265,14 +265,6 @@ def check_flags(correct: ArrayLike) -> BoolArray:
     return values.astype(np.bool_)
 
 
-def check_fraction(name: str, value: float, *, open_interval: bool = False) -> float:
-    """A number in [0, 1], or strictly inside."""
-    if not (0 < value < 1 if open_interval else 0 <= value <= 1):
-        interval = "strictly between 0 and 1" if open_interval else "between 0 and 1"
-        raise ValueError(f"{name} must be {interval}, got {value!r}; give a fraction, not a percentage.")
-    return float(value)
-
-
 def positions(labels: LabelsLike, known: Labels) -> IntArray:
     """Index of every label among the known labels; -1 for a label that is not among them.
 
