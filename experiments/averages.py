@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lvq.rejection.curves import AccuracyRejectCurve
-from lvq.rejection.path import FloatArray, IntArray, check_fraction
+from lvq.rejection.path import FloatArray, IntArray
 
 
 class AveragedCurve(NamedTuple):
@@ -64,7 +64,8 @@ def average_curves(
     """
     if not len(curves):
         raise ValueError("curves must hold at least one curve, got none.")
-    check_fraction("min_fraction", min_fraction)
+    if not 0 <= min_fraction <= 1:
+        raise ValueError(f"min_fraction must be between 0 and 1, got {min_fraction!r}.")
     grid = np.arange(100, 0, -1) / 100 if coverage is None else np.sort(np.asarray(coverage, dtype=np.float64))[::-1]
     values = np.stack([accuracy_at(curve, grid) for curve in curves])
     n_runs = np.count_nonzero(~np.isnan(values), axis=0)
