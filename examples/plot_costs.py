@@ -1,9 +1,9 @@
 """
-Mistakes that have a cost
-=========================
+Costs of mistakes
+=================
 
-To miss a malignant tumour is worse than a false alarm. `cost_matrix` gives each kind of mistake a cost, by which a
-sample counts in training: row and column are the true and the predicted class.
+Missing a malignant tumour is worse than a false alarm. `cost_matrix` gives each kind of mistake a cost, by which
+samples are weighted in training. Rows are true classes, columns predicted ones.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ folds = StratifiedKFold(10, shuffle=True, random_state=0)
 costs = (1, 2, 5, 10, 20)
 
 # %%
-# Ten folds for each cost of a missed tumour. Missed tumours become rarer, and false alarms more frequent.
+# Ten folds for each cost of a missed tumour. As it grows, missed tumours become rarer and false alarms more frequent.
 
 missed, alarms = [], []
 for cost in costs:

@@ -3,8 +3,8 @@ The reject option on the pearl necklace
 =======================================
 
 Five Gaussians on a line, of very different widths (L. Fischer, B. Hammer, H. Wersing, Local rejection strategies for
-learning vector quantization, ICANN 2014). The densities are known, so the best possible reject option, that of Bayes,
-is known too: how near does GLVQ come?
+learning vector quantization, ICANN 2014). The densities are known, so the best possible reject option (Bayes) is known
+too. How close does GLVQ come to it?
 """
 
 import matplotlib.pyplot as plt
@@ -22,8 +22,8 @@ X_test, y_test = make_pearl_necklace(2000, random_state=1)
 model = GLVQ(random_state=0).fit(X, y)
 
 # %%
-# A threshold for each prototype, found by dynamic programming, against one for all. The thresholds are chosen on a
-# second sample and judged on a third. The dashed line rejects by the true probability of the predicted class.
+# A threshold for each prototype, found by dynamic programming, compared with one for all. The thresholds are chosen on
+# a second sample and tested on a third. The dashed line rejects by the true probability of the predicted class.
 
 X_other, y_other = make_pearl_necklace(400, random_state=2)
 figure, axes = plt.subplots(1, 2, figsize=(13, 5), layout="constrained", width_ratios=[3, 2])
