@@ -37,7 +37,7 @@ def write(results: pathlib.Path = FOLDER, docs: pathlib.Path = ROOT / "docs") ->
 
 
 def write_tables(results: pathlib.Path = FOLDER, docs: pathlib.Path = ROOT / "docs") -> None:
-    """Write all tables beside the results, with machines and versions; the figures are on the page."""
+    """Write all tables next to the results, with machines and versions; the figures are on the page."""
     found = all_results(results)
     parts = [part for whole in sections(found, docs) for part in whole if not part.startswith("!")]
     store(results / "tables.md", ["# Tables of the benchmarks", *conditions(found), *parts])

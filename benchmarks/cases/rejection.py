@@ -1,4 +1,4 @@
-"""Rejection: coverage at an equal guarantee beside MAPIE's controller, and the speed of the thresholds."""
+"""Rejection: coverage at an equal guarantee, compared with MAPIE's controller, and the speed of the thresholds."""
 
 from typing import Any
 
