@@ -17,7 +17,7 @@ from lvq.model.metrics import Metric
 from lvq.model.objective import Objective, Params, Problem, sample_space
 from lvq.model.observed import Observed
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.relevance import DataScale
+from lvq.model.relevance import DataScale, Matrix, Relevance
 from lvq.model.rows import as_numpy, has_missing, is_sparse, like, unit_rows
 from lvq.model.samples import ArraySamples, FeatureMoments, filled, typical_variance
 from lvq.model.scores import DecisionRule
@@ -119,9 +119,9 @@ def run(parts: Parts, training: Training, samples: ArraySamples, report: Report)
     rule = training.state.relevance
     if parts.max_iter == 0 or (parts.is_online and _only_prototypes(training)):
         return training, Result(training.params, 0, [], converged=True)
-    # Adam scales every coordinate, and a structure and shrinkage to the identity are of the features
-    of_features = any(getattr(rule, name, 0) for name in ("sparsity", "smoothness", "shrinkage"))
-    of_features = of_features or getattr(rule, "feature_groups", None) is not None
+    # Adam scales every coordinate; a structure, a shrinkage to the identity and rules of the user's own are of features
+    of_features = type(rule) not in (Relevance, Matrix) or getattr(rule, "feature_groups", None) is not None
+    of_features = of_features or any(getattr(rule, name, 0) for name in ("sparsity", "smoothness", "shrinkage"))
     outside = isinstance(parts.solver, Adam) or of_features or parts.unit_length
     space = None if outside else sample_space(samples, rule.metric(training.labels))
     params = None if space is None else space.inside(training.params)
