@@ -5,12 +5,12 @@ as w copies of it, in k-means too (up to 5,000 samples of a class); a class with
 gets as many as it has, with a warning. Samples stay where they are: tensors on their device, sparse rows sparse.
 """
 
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
 from scipy.linalg import eigh
 
+from lvq._warnings import warn
 from lvq.model import rows
 from lvq.model.samples import ArraySamples, FeatureMoments, class_means, class_moments, class_sums, rows_by_class
 from lvq.typing import Array, Label
@@ -189,12 +189,10 @@ def on_sphere(W: np.ndarray, labels: np.ndarray, samples: ArraySamples) -> np.nd
 
 def _warn_short(short: list[tuple[int, int, int]], names: np.ndarray | None) -> None:
     label, wanted, got = short[0]
-    warnings.warn(
+    warn(
         f"Fewer prototypes than requested: class {label if names is None else names[label]!s} has {got} distinct "
         f"samples for {wanted} prototypes. Each class gets at most as many as it has distinct samples. Lower "
-        "n_prototypes, or give a dict class -> number, to silence this.",
-        UserWarning,
-        stacklevel=7,  # the call of fit
+        "n_prototypes, or give a dict class -> number, to silence this."
     )
 
 
