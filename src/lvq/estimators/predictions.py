@@ -176,7 +176,9 @@ class ModelPredictions:
             and prototype, feature l contributes u_l (Lambda u)_l to the squared distance; `contributions` is its
             contribution to the rival's distance minus that to the winner's, and a row sums to D- - D+.
         """
-        return self._fitted("explain").explain(samples_to_predict(self, as_numpy(X)))  # it makes rows of length one itself
+        return self._fitted("explain").explain(
+            samples_to_predict(self, as_numpy(X))
+        )  # it makes rows of length one itself
 
     # -- fitted attributes ---------------------------------------------------------------------------------------------
 
