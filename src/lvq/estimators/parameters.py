@@ -37,7 +37,7 @@ def one_of(*options: str) -> StrOptions:
 
 
 class Described:
-    """All parameters of the estimators, as their docstrings have them; `estimator` adds the defaults, and the registries the names of parts.
+    """All parameters of the estimators, as their docstrings have them but for defaults and names of parts.
 
     n_prototypes : int, dict or "auto"
         Prototypes per class: one number, or a dict class -> number. "auto" chooses by the log-loss of samples

@@ -40,9 +40,8 @@ class Training:
 
     def objective(self, samples: ArraySamples) -> Objective:
         """Metric, link, cost in plain numbers, and labels."""
-        cost = self.state.scaled_cost(self.params.prototypes.dtype)
         metric = metric_for(self.state.relevance.metric(self.labels), samples, self.state.variances)
-        return Objective(metric, self.link, cost, self.labels)
+        return Objective(metric, self.link, self.state.scaled_cost(), self.labels)
 
     def with_result(self, result: Result, state: TrainingState) -> "Training":
         """After a solver's run; a width that was not learned stays."""
@@ -196,11 +195,12 @@ def fitted_model(
     temperature: float = 1.0,
 ) -> PrototypeModel:
     """The model as frozen arrays and parts; with samples also the importances of features."""
-    params, cost = training.params, training.state.scaled_cost(training.params.prototypes.dtype)
+    params, cost = training.params, training.state.scaled_cost()
     xi = getattr(cost, "xi", None)
     xi = None if xi is None else float(xi)
     soft, log_probabilities = isinstance(cost, SoftCost), isinstance(cost, CrossEntropyCost)
-    rule = DecisionRule(xi, parts.sharpness, soft, parts.by_posterior, temperature, log_probabilities)
+    by_posterior = isinstance(parts.cost, SoftCost) and parts.cost.decision == "posterior"
+    rule = DecisionRule(xi, parts.sharpness, soft, by_posterior, temperature, log_probabilities)
     model = PrototypeModel(
         prototypes=params.prototypes,
         labels=training.labels,

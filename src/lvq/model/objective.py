@@ -105,12 +105,10 @@ class Objective:
         """The same where samples relative to a centre are, with all arrays of their type."""
         if not samples.in_memory:
             return self, params._replace(prototypes=params.prototypes - centre)
-        X, cost = samples.X, self.cost
-        if isinstance(cost, MarginCost) and cost.cost_matrix is not None:
-            cost = replace(cost, cost_matrix=like(beside(cost.cost_matrix, X), X))
+        X = samples.X
         relevance = None if params.relevance is None else like(beside(params.relevance, X), X)
         there = Params(like(beside(params.prototypes, X) - centre, X), relevance, params.width)
-        return replace(self, cost=cost, labels=beside(self.labels, X)), there
+        return replace(self, labels=beside(self.labels, X)), there
 
 
 class BlockObjective:
