@@ -7,6 +7,7 @@ their constraints for scikit-learn's validation. Parameters of parts are describ
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, fields
 from inspect import cleandoc
 from numbers import Integral, Real
@@ -173,7 +174,7 @@ CONSTRAINTS: dict[str, list[object]] = {
 }
 
 ATTRIBUTES = cleandoc(ModelPredictions.__doc__ or "").partition("\n\n")[2]
-_named = {"KERNELS": KERNELS, "COSTS": COSTS, "RELEVANCES": RELEVANCES}
+_named: dict[str, Iterable[str]] = {"KERNELS": KERNELS, "COSTS": COSTS, "RELEVANCES": RELEVANCES}
 _text = re.sub(
     r"(?<={)[A-Z]+(?=})", lambda found: json.dumps([*_named[found[0]]])[1:-1], cleandoc(Described.__doc__ or "")
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lvq.estimators.specification import Parts
-from lvq.model.costs import CrossEntropyCost, SoftCost
+from lvq.model.costs import CrossEntropyCost, SoftCost, counts_steps
 from lvq.model.importance import feature_importances
 from lvq.model.links import Identity, Kernel, Link
 from lvq.model.metrics import Metric
@@ -73,7 +73,7 @@ def begin(
 ) -> Training:
     """Starting metric and kernel, and then, once, the units that make the rest independent of scale."""
     rule, known = parts.relevance, filled(samples) if samples.in_memory else samples
-    moments = FeatureMoments.of(samples) if parts.ignores_missing else None
+    moments = samples.reduce(FeatureMoments.of, samples.block_rows()) if parts.ignores_missing else None
     variances = None if moments is None else moments.variances()
     metric = metric_for(rule.metric(labels), samples, variances)
     params = Params(prototypes, rule.start(known, labels, stream=stream), None)
@@ -179,7 +179,7 @@ def objective_value(training: Training, samples: ArraySamples) -> float:
     """The mean cost of samples with its penalty: what the batch solvers minimise; that of mu for a slope of "time"."""
     centre = samples.centre()
     arranged, objective = samples.arranged(centre), training.objective(samples)
-    if getattr(objective.cost, "slope", 0) == "time":
+    if counts_steps(objective.cost):
         objective = replace(objective, cost=replace(objective.cost, slope=0.0))  # type: ignore[type-var]
     objective, params = objective.beside(training.params, arranged, centre)
     problem = Problem(objective, training.state.relevance, scale=training.state.units.scale)

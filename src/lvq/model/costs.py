@@ -346,6 +346,12 @@ class WindowRule(Part):
 
 CostOrRule: TypeAlias = Cost | WinnerRule | WindowRule  # what a model learns by; only the online solver uses rules
 
+
+def counts_steps(cost: CostOrRule) -> bool:
+    """Whether the cost changes with every step of the online solver: with a slope of "time"."""
+    return getattr(cost, "slope", 0) == "time"
+
+
 #: The costs that a string names, with their defaults.
 COSTS: dict[str, MarginCost | SoftCost | CrossEntropyCost] = {
     "glvq": GLVQCost(),

@@ -32,7 +32,7 @@ from lvq.model.costs import CostOrRule, MarginCost, WindowRule, WinnerRule
 from lvq.model.links import Kernel, Link
 from lvq.model.local_metrics import LocalMahalanobis
 from lvq.model.metrics import DistanceGradient, Euclidean, Mahalanobis, Metric
-from lvq.model.relevance import DataScale, Relevance
+from lvq.model.relevance import ONE, DataScale, Relevance
 from lvq.model.rows import (
     as_columns,
     beside,
@@ -53,7 +53,6 @@ MAX_LOG_WIDTH = 300.0  # largest absolute logarithm of a learned width: its squa
 WIDE = 2  # features for each sample from which training is in the span; below, the coordinates cost more than they save
 MIN_FEATURES = 64  # with fewer nothing is saved, and a weight must be a number of copies, which are more samples
 OUTSIDE = 1e4  # largest part of a row outside of the span, in units of the type's epsilon, that is rounding
-ONE = DataScale(1.0, 1)
 
 
 class Params(NamedTuple):

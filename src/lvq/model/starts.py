@@ -23,7 +23,7 @@ SUBSET, PER_CENTRE = 2500, 50  # of its samples, and at least for each centre, i
 SETTLED = 0.0199
 CANCELLED = 1e-12  # squared length of a mean of rows of length one, below which it has no direction
 SPREAD = 0.1  # of several prototypes around the mean of their class, in deviations of the features
-SHRINKAGE = 0.1  # of the covariance within the classes towards a multiple of the identity
+WITHIN_SHRINKAGE = 0.1  # of the covariance within the classes towards a multiple of the identity
 
 STARTS = ("means", "kmeans", "samples", "random")
 
@@ -263,7 +263,7 @@ def _directions(samples: ArraySamples, rank: int, n_features: int) -> np.ndarray
     spread = np.trace(within) / n_features
     if spread == 0:  # nothing varies inside any class
         spread, within = 1.0, np.eye(n)
-    within = (1 - SHRINKAGE) * within + SHRINKAGE * spread * np.eye(n)
+    within = (1 - WITHIN_SHRINKAGE) * within + WITHIN_SHRINKAGE * spread * np.eye(n)
     centred = (means - overall) * np.sqrt(mass / mass.sum())[:, None]
     n_discriminant, found = min(rank, len(mass) - 1), np.empty((0, n))
     if n_discriminant > 0:

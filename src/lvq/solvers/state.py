@@ -17,7 +17,7 @@ from lvq.model.links import Link
 from lvq.model.metrics import Metric, mean_apart
 from lvq.model.objective import Params
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.relevance import DataScale, Fisher, FisherNeighbours, Matrix, Relevance
+from lvq.model.relevance import ONE, DataScale, Fisher, FisherNeighbours, Matrix, Relevance
 from lvq.model.rows import beside, like, namespace, wide
 from lvq.model.samples import ArraySamples, FeatureMoments
 
@@ -41,7 +41,7 @@ class Units(NamedTuple):
     step: float
     link: float
     samples: float = 0.0
-    scale: DataScale = DataScale(1.0, 1)
+    scale: DataScale = ONE
 
 
 def _spread(metric: Metric, params: Params, link: Link | None, block: ArraySamples) -> np.ndarray:
