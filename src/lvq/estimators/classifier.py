@@ -194,7 +194,9 @@ class LVQClassifier(CostBasedLVQ):
         y : array-like, torch tensor, dask array or dask series of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples.
+            Weights of the samples. With forms compared and probabilities calibrated, that is without a given relevance
+            or with `calibration`, a weight may lead to another form or temperature than that many copies, as folds are
+            of rows; all else is equal.
         groups : array-like of shape (n_samples,), optional
             Groups, such as patients, that neither the choice of a form nor the calibration of the probabilities must
             split. For samples in memory.

@@ -59,6 +59,9 @@ RELEVANCES: dict[type, int] = {
 class Online(Part):
     """Sample by sample, as the papers do.
 
+    `relevance_rate` has no effect without relevances, `step` none in LVQ1, OLVQ1, LVQ2.1, LVQ3 and RLVQ, which have no
+    gradient, and `schedule` none on the prototypes of OLVQ1: each has a rate of its own, at most `learning_rate`.
+
     Parameters
     ----------
     learning_rate : float, default=0.1
