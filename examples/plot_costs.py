@@ -29,7 +29,8 @@ costs = (1, 2, 5, 10, 20)
 
 missed, alarms = [], []
 for cost in costs:
-    priced = LVQClassifier(cost="glvq", relevance=Matrix(rank=2), cost_matrix=[[0, 1], [cost, 0]], random_state=0)
+    parts = {"cost": "glvq", "relevance": Matrix(rank=2), "calibration": None}
+    priced = LVQClassifier(**parts, cost_matrix=[[0, 1], [cost, 0]], random_state=0)
     model = make_pipeline(StandardScaler(), priced)
     matrix = confusion_matrix(y, cross_val_predict(model, X, y, cv=folds), labels=classes)
     missed.append(matrix[1, 0])
