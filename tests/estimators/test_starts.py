@@ -30,9 +30,7 @@ def test_warnings_name_the_line_of_the_call(data):
     short = LVQClassifier(relevance="matrix", max_iter=1, calibration=None)
     calls = [
         lambda: GLVQ(n_prototypes=2).fit(*few),
-        lambda: LVQClassifier(n_prototypes=2, relevance=None).fit(*few),
         lambda: GLVQ(n_prototypes=2).partial_fit(*few, classes=[0, 1]),
-        lambda: GLVQ(max_iter=1).fit(*data),
         lambda: short.fit(*data),
         lambda: LVQClassifierCV(estimator=short, candidates=[{}], cv=2).fit(*data),
         lambda: GLVQ(n_prototypes=2).fit(*pairs).add_class([[9.0]], 2),
