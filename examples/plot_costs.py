@@ -2,8 +2,8 @@
 Costs of mistakes
 =================
 
-Missing a malignant tumour is worse than a false alarm. `cost_matrix` gives each kind of mistake a cost, by which
-samples are weighted in training. Rows are true classes, columns predicted ones.
+Missing a malignant tumour is worse than a false alarm. `cost_matrix` of `LVQClassifier`, here with the cost of
+GMLVQ, gives each kind of mistake a cost, by which samples are weighted in training. Rows are true classes, columns predicted ones.
 """
 
 import matplotlib.pyplot as plt
@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GMLVQ
+from lvq import LVQClassifier
 from lvq.model.relevance import Matrix
 
 data = load_breast_cancer()
@@ -28,8 +28,9 @@ costs = (1, 2, 5, 10, 20)
 
 missed, alarms = [], []
 for cost in costs:
-    gmlvq = GMLVQ(relevance=Matrix(rank=2), cost_matrix=[[0, 1], [cost, 0]], random_state=0)
-    model = make_pipeline(StandardScaler(), gmlvq)
+    parts = {"cost": "glvq", "relevance": Matrix(rank=2), "calibration": None}
+    priced = LVQClassifier(**parts, cost_matrix=[[0, 1], [cost, 0]], random_state=0)
+    model = make_pipeline(StandardScaler(), priced)
     matrix = confusion_matrix(y, cross_val_predict(model, X, y, cv=folds), labels=classes)
     missed.append(matrix[1, 0])
     alarms.append(matrix[0, 1])
