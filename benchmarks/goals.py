@@ -26,9 +26,9 @@ class Goal(NamedTuple):
 def goals(results: Results) -> list[Goal]:
     """All goals; results are rows by case, and may be missing."""
     found = [*prediction(results), *fits(results), *large(results), *gpu(results)]
-    found.append(at_most("`LVQClassifierCV`, mean CPU time over that of a 16-point SVC grid", pool.search_ratio(), 3))
+    found.append(at_most("`LVQClassifierCV`, mean CPU time relative to a 16-point SVC grid", pool.search_ratio(), 3))
     slower = coldstart.ratio(results.get("coldstart", []))
-    found.append(at_most("cold start over that of LogisticRegression", slower, 1.2))
+    found.append(at_most("cold start, time relative to LogisticRegression", slower, 1.2))
     return found
 
 
@@ -75,7 +75,7 @@ def prediction(results: Results) -> Iterable[Goal]:
         for library, model in (("lvq", "glvq"), ("scikit-learn", "nearest_centroid"))
     )
     ratio = ours["cpu"]["median"] / theirs["cpu"]["median"] if ours and theirs else None
-    yield at_most("`predict` of one sample (GLVQ), time over NearestCentroid's", ratio, 0.5)
+    yield at_most("`predict` of one sample (GLVQ), time relative to NearestCentroid", ratio, 0.5)
 
 
 def fits(results: Results) -> Iterable[Goal]:
@@ -84,7 +84,7 @@ def fits(results: Results) -> Iterable[Goal]:
     for name, limit in FASTER.items():
         found = fit.ratios(rows, name)
         words = "blobs 20,000 x 32" if name == "blobs" else text.name(name)
-        goal = f"`fit` on {words}, one thread, equal or better: the fastest peer's time over ours to its quality"
+        goal = f"`fit` on {words}, one thread, equal or better: the fastest peer's time over ours at its quality"
         if not found:
             yield at_least(goal, None, limit)
             continue
@@ -98,7 +98,7 @@ def fits(results: Results) -> Iterable[Goal]:
         undecided = below and worst["stopped"]  # it was stopped before the limit could be seen
         held = None if undecided else not below and not behind
         yield Goal(f"{goal}: at least {limit}", shown, held)
-    words = "`fit` on every set, wall time with default threads over that with one, largest of all models"
+    words = "`fit` on every set, wall time with default threads relative to one thread, largest of all models"
     yield at_most(words, fit.slower_in_threads(rows), 1.1)
     against_r = online.against_r(results.get("online", []))
     words = "LVQ1 on digits, 10 per class, 5 epochs through `fit`: R's time (without its start) over ours"
@@ -123,7 +123,7 @@ def large(results: Results) -> Iterable[Goal]:
         yield at_least(f"{text.name(name)}, `LVQClassifier()`, test accuracy", value, limit, " %")
     needed = [found["fit_megabytes"] for found in ours.values() if found]
     most = max(needed) if len(needed) == len(models) else None
-    yield at_most("MNIST, memory besides the data, largest of the three", most, 2000, " MB")
+    yield at_most("MNIST, memory in addition to the data, largest of the three", most, 2000, " MB")
 
 
 def gpu(results: Results) -> Iterable[Goal]:
@@ -138,9 +138,9 @@ def gpu(results: Results) -> Iterable[Goal]:
         yield at_most(f"H200, MNIST float32 on the device, {words}", value, limit, " s")
     big = one(rows, set="drawn", samples=10_000_000)
     ratio = big["wall"]["median"] / (big["iterations"] * big["pass"]) if big else None
-    words = "10,000,000 x 64, 100 prototypes: time of a fit over that of its iterations at the kernels' rate"
+    words = "10,000,000 x 64, 100 prototypes: time of a fit relative to its iterations at the kernels' rate"
     goal = at_most(words, ratio, 2)
     yield goal._replace(measured=goal.measured + (f" ({text.seconds(big['wall']['median'])})" if big else ""))
     large = one(rows, set="embeddings", samples=1_000_000)
-    words = "H200, embeddings drawn on the device, 1,000,000 x 768, 1,000 classes, `LVQClassifier()`"
+    words = "H200, embeddings simulated on the device, 1,000,000 x 768, 1,000 classes, `LVQClassifier()`"
     yield at_most(words, large["wall"]["median"] if large else None, 60, " s")

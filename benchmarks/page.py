@@ -10,18 +10,18 @@ from benchmarks.results import FOLDER, read
 from benchmarks.rounds import LEAST_SECONDS, TIMES_OURS, Row
 
 INTRODUCTION = f"""Made by `python -m benchmarks page` from `benchmarks/results/`; do not edit. `make bench` measures
-again, in about 45 minutes on a machine that does nothing else.
+again, in about 45 minutes on an otherwise idle machine.
 
-Everything that is compared was measured in the same run: the participants of a case take turns, round by round. Times
-are medians, with quartiles in brackets where they differ. "One thread" means CPU seconds of a process on one core;
-"default threads" means wall seconds. A peer is stopped at {TIMES_OURS} times our time, but not before
-{LEAST_SECONDS:.0f} s nor after 120 s."""
+Everything that is compared was measured in the same run: the libraries take turns, round by round. Times are
+medians, with quartiles in brackets where they differ. "One thread" means CPU seconds of a process on one core;
+"default threads" means wall-clock seconds. Another library is stopped at {TIMES_OURS} times our time, but not before
+{LEAST_SECONDS:.0f} s and at the latest after 120 s."""
 ELSEWHERE = "Long tables, versions and commits are in `benchmarks/results/tables.md`."
 LONGEST = 18  # lines of a table of the page
 
-EXPLANATION = """A fit is judged by the worst of all models, against the fastest LVQ library. Our time is the time to
-reach that library's training objective and its test accuracy less a standard error; the ratio over whole fits is given
-beside it. A library that was stopped counts with the time at which it was stopped, or the goal is "not decided"."""
+EXPLANATION = """For each set, `fit` is judged by our worst model against the fastest LVQ library. Our time is the time
+to reach that library's training objective and its test accuracy less a standard error; the ratio of whole fits follows.
+If a library was stopped, its time is the one at which it was stopped, or the goal is "not decided"."""
 
 
 def write(results: pathlib.Path = FOLDER, docs: pathlib.Path = ROOT / "docs") -> pathlib.Path:
@@ -37,7 +37,7 @@ def write(results: pathlib.Path = FOLDER, docs: pathlib.Path = ROOT / "docs") ->
 
 
 def write_tables(results: pathlib.Path = FOLDER, docs: pathlib.Path = ROOT / "docs") -> None:
-    """Write all tables beside the results, with machines and versions; the figures are on the page."""
+    """Write all tables next to the results, with machines and versions; the figures are on the page."""
     found = all_results(results)
     parts = [part for whole in sections(found, docs) for part in whole if not part.startswith("!")]
     store(results / "tables.md", ["# Tables of the benchmarks", *conditions(found), *parts])

@@ -1,8 +1,8 @@
-"""The partition function on Spark (`mapInPandas`) and Ray Data: value and gradient where the rows lie, L-BFGS here.
+"""The partition function on Spark (`mapInPandas`) and Ray Data: workers compute value and gradient, L-BFGS runs here.
 
-`python examples/partitions_elsewhere.py spark` or `ray`; the package must be installed, lvq does not need it. The rows
-are a data frame with the class in the column "label" and the number of the partition in "part"; only parameters and
-sums move. For dask no code is needed: see docs/guide/large.md.
+Run `python examples/partitions_elsewhere.py spark` or `ray`; install that package first. The rows are a data frame with
+the class in the column "label" and the number of the partition in "part"; only parameters and sums are sent. dask needs
+no such code: see docs/guide/large.md.
 """
 
 import os

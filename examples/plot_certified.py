@@ -2,9 +2,8 @@
 Certified radii, and an attack that fails
 =========================================
 
-Each prediction of the nearest prototype has a radius, computed from distances alone: no change of the sample that is
-shorter changes the prediction. An attack that follows the gradient tries to break it, and cannot; beyond the radius
-it often succeeds.
+Each prediction has a certified radius, computed from distances alone: no shorter change of the sample changes the
+prediction. An attack that follows the gradient cannot break it; beyond the radius it often succeeds.
 """
 
 import matplotlib.pyplot as plt
@@ -37,8 +36,8 @@ def attack(X, length):
 
 
 # %%
-# The fraction of test digits whose prediction the attack changes, by the length of the change in units of the radius;
-# and the accuracy that is certified whatever the change is.
+# Left: the fraction of test digits whose prediction the attack changes, by the length of the change in units of the
+# radius. Right: the accuracy that is certified for every change of a given length.
 
 factors = np.array([0.5, 0.8, 0.9, 0.99, 1.01, 1.1, 1.25, 1.5, 2.0])
 changed = [np.mean(model.predict(attack(X_test, f * radius)) != model.predict(X_test)) for f in factors]
@@ -52,7 +51,7 @@ axes[1].set_title("Certified accuracy")
 print(dict(zip(factors.tolist(), np.round(changed, 3).tolist())))
 
 # %%
-# A digit, the same one changed by 99 % of its radius, and changed by 150 %. Grey levels go from 0 to 16.
+# A digit, the same digit changed by 99 % of its radius, and by 150 %. Grey levels go from 0 to 16.
 
 chosen = np.argsort(radius)[len(radius) // 2 :][:1]
 figure, axes = plt.subplots(1, 3, figsize=(9, 3.4), layout="constrained")

@@ -1,9 +1,9 @@
 """
-Mistakes that have a cost
-=========================
+Costs of mistakes
+=================
 
-To miss a malignant tumour is worse than a false alarm. `cost_matrix` gives each kind of mistake a cost, by which a
-sample counts in training: row and column are the true and the predicted class.
+Missing a malignant tumour is worse than a false alarm. `cost_matrix` of `LVQClassifier`, here with the cost of
+GMLVQ, gives each kind of mistake a cost, by which samples are weighted in training. Rows are true classes, columns predicted ones.
 """
 
 import matplotlib.pyplot as plt
@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvq import GMLVQ
+from lvq import LVQClassifier
 from lvq.model.relevance import Matrix
 
 data = load_breast_cancer()
@@ -24,12 +24,13 @@ folds = StratifiedKFold(10, shuffle=True, random_state=0)
 costs = (1, 2, 5, 10, 20)
 
 # %%
-# Ten folds for each cost of a missed tumour. Missed tumours become rarer, and false alarms more frequent.
+# Ten folds for each cost of a missed tumour. As it grows, missed tumours become rarer and false alarms more frequent.
 
 missed, alarms = [], []
 for cost in costs:
-    gmlvq = GMLVQ(relevance=Matrix(rank=2), cost_matrix=[[0, 1], [cost, 0]], random_state=0)
-    model = make_pipeline(StandardScaler(), gmlvq)
+    parts = {"cost": "glvq", "relevance": Matrix(rank=2), "calibration": None}
+    priced = LVQClassifier(**parts, cost_matrix=[[0, 1], [cost, 0]], random_state=0)
+    model = make_pipeline(StandardScaler(), priced)
     matrix = confusion_matrix(y, cross_val_predict(model, X, y, cv=folds), labels=classes)
     missed.append(matrix[1, 0])
     alarms.append(matrix[0, 1])

@@ -2,8 +2,8 @@
 Counterfactuals: what would have changed the prediction
 =======================================================
 
-`lvq.counterfactual` gives the smallest change of a sample, in the model's metric, that gives it another class. It takes
-whole pipelines, and returns samples in the units of their input.
+`lvq.counterfactual` finds the smallest change of a sample, in the model's metric, that changes its class. It takes
+whole pipelines and returns samples in the units of their input.
 """
 
 import matplotlib.pyplot as plt
@@ -23,8 +23,8 @@ X, y = data.data, data.target_names[data.target]
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 
 # %%
-# First with two measurements alone, so that everything can be seen: ten tumours that are predicted malignant, and for
-# each the least change that would make it benign. The arrows end at the border.
+# First with only two measurements, so that the plane shows everything: ten tumours predicted malignant, and the
+# smallest change that would make each of them benign. The arrows end at the border.
 
 two = ["worst radius", "worst texture"]
 model = make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, random_state=0)).fit(X_train[two], y_train)
@@ -41,7 +41,8 @@ ax.set_title("The smallest change to benign")
 ax.legend()
 
 # %%
-# Then with six: what would have to be different in one tumour, in its own units, and in standard deviations.
+# Then with six measurements: what would have to be different in one tumour, in its own units and in standard
+# deviations.
 
 six = ["mean radius", "mean texture", "mean smoothness", "mean concavity", "worst area", "worst symmetry"]
 model = make_pipeline(StandardScaler(), GLVQ(n_prototypes=2, random_state=0)).fit(X_train[six], y_train)

@@ -2,8 +2,8 @@
 Prototypes of handwritten digits
 ================================
 
-A prototype is a point in the space of the samples, so for images it is an image. Three for each digit, of 8 x 8
-pixels: the whole model can be looked at.
+A prototype is a point in the space of the samples, so for images it is an image. With three prototypes of 8 x 8 pixels
+for each digit, you can look at the whole model.
 """
 
 from sklearn.datasets import load_digits
@@ -18,6 +18,6 @@ model = LVQClassifier(relevance=None, n_prototypes=3, random_state=0).fit(X_trai
 print(f"{model.score(X_test, y_test):.3f} of the test digits correct")
 
 # %%
-# `relevance=None` keeps the distance Euclidean, so that all pixels count alike and the prototypes stay images.
+# `relevance=None` keeps the distance Euclidean: all pixels count alike, and the prototypes stay images.
 
 PrototypeDisplay.from_estimator(model)

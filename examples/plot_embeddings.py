@@ -2,10 +2,11 @@
 None of these: foreign inputs among embeddings
 ==============================================
 
-Ten labelled rows of each class, and inputs that belong to none. The probability of the predicted class finds mistakes,
-the distance to the nearest prototype finds foreign inputs; "combined" adds "none of these" to the classes and finds
-both. With CLINC150 at hand (sentences to a voice assistant, in the folder that the environment variable LVQ_DATA names)
-the rows are embedded sentences, otherwise small pictures of digits, of which eights and nines are foreign.
+There are ten labelled rows of each class, and inputs that belong to no class. The probability of the predicted class
+finds mistakes, the distance to the nearest prototype finds foreign inputs; "combined" adds "none of these" to the
+classes and finds both. If the folder in the environment variable LVQ_DATA has CLINC150 (sentences to a voice
+assistant), the rows are embedded sentences; otherwise they are small pictures of digits, and eights and nines are
+foreign.
 """
 
 import os
@@ -49,8 +50,8 @@ correct = model.predict(X[test]) == y[test]
 print(f"{len(train)} rows of {len(model.classes_)} classes, accuracy {correct.mean():.3f}")
 
 # %%
-# Three measures, each with one threshold that accepts 90 % of the known inputs. On the left how well they separate
-# foreign inputs from known ones, on the right mistakes from correct predictions.
+# Three measures, each with one threshold that accepts 90 % of the known inputs. Left: how well they separate foreign
+# inputs from known ones. Right: how well they separate mistakes from correct predictions.
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
 for measure, colour in zip(("probability", "distance", "combined"), class_colours(3)):
@@ -67,7 +68,7 @@ for axis in axes:
     axis.legend(loc="lower right", title="area under the curve")
 
 # %%
-# The reason for a prediction that needs no names of features: the nearest known cases of the class and of its rival.
+# A reason that needs no feature names: the nearest known cases of the predicted class and of its rival.
 
 found = nearest_cases(model, X[test[:3]], X[train], y[train], samples=[f"training row {row}" for row in train])
 print(found.table())

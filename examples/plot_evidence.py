@@ -3,7 +3,7 @@ Evidence for one case, effects of all features
 ==============================================
 
 The probabilities of `LVQClassifier` fall with squared distances, which are sums over features. So the log-odds of a
-prediction are a sum over features too: `lvq.explain` gives the evidence of each, and nothing is left over.
+prediction are a sum over features too. `lvq.explain` gives the evidence of each feature, with no remainder.
 """
 
 import numpy as np
@@ -23,8 +23,8 @@ model.fit(X_train, y_train)
 print("accuracy:", round(model.score(X_test, y_test), 3))
 
 # %%
-# The least certain of the test tumours, from even odds to its prediction. Each bar multiplies the odds by the number
-# beside it.
+# The least certain test tumour, from even odds to its prediction. Each bar multiplies the odds by the number next to
+# it.
 
 probability = model.predict_proba(X_test).max(axis=1)
 why = lvq.explain(model, X_test.iloc[[probability.argmin()]])
@@ -33,8 +33,7 @@ print(why.table(3)[["feature", "value", "winner_value", "rival_value", "evidence
 print("sum:", why.evidence.sum().round(6), "log-odds:", abs(model.decision_function(why.inputs))[0].round(6))
 
 # %%
-# With a weight of each feature and one prototype a class, the evidence of a feature depends on its own value alone.
-# These curves are the whole model. Triangles are the prototypes; the bands are 90 % intervals, from refits to random
-# halves.
+# In the additive form with one prototype per class, the evidence of a feature depends on its own value alone, so these
+# curves are the whole model. Triangles are the prototypes; bands are 90 % intervals from refits to random halves.
 
 EffectDisplay.from_estimator(model, X_train, y_train, class_="malignant", n_resamples=10)

@@ -3,8 +3,8 @@ A guaranteed error on tumours
 =============================
 
 `RejectClassifier(max_error=0.05)` chooses which predictions to accept so that at most 5 % of them are wrong, with a
-confidence of 95 %, for samples from the same source. It tests this on samples that the model was not trained on. Does
-the bound hold? Repeated splits show it.
+confidence of 95 %, for samples from the same source. It tests this on samples that the model was not trained on.
+Repeated splits show whether the bound holds.
 """
 
 import matplotlib.pyplot as plt
@@ -24,8 +24,8 @@ X, y = data.data, data.target_names[data.target]
 model = make_pipeline(StandardScaler(), LVQClassifier(random_state=0))
 
 # %%
-# The model in its own plane: the samples of a test, hollow where the prediction is rejected. The hatched area is
-# where it rejects every sample.
+# The model in its own plane, with the test samples; those it rejects are hollow. In the hatched area it rejects every
+# sample.
 
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, test_size=0.25, random_state=0)
 reject = RejectClassifier(model, max_error=MAX_ERROR, cv=0.6, random_state=0).fit(X_train, y_train)
@@ -34,9 +34,9 @@ print(f"accepted {reject.coverage(X_test):.2f}, of these correct {reject.accepte
 
 # %%
 # Twenty splits, each with its own training, calibration and test. A point is the error of the accepted predictions on
-# the test samples. Points above the line are no contradiction: the line bounds the true error, and 143 test samples
-# show it only roughly. Where the calibration samples cannot support the bound, `fit` raises a `GuaranteeError` that
-# names how many are needed.
+# the test samples. Points above the line do not contradict the guarantee: the line bounds the true error, and 143 test
+# samples estimate that only roughly. Where the calibration samples cannot support the bound, `fit` raises a
+# `GuaranteeError` that says how many are needed.
 
 points, failures = [], 0
 for seed in range(20):

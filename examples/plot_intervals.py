@@ -2,7 +2,7 @@
 Importances with intervals
 ==========================
 
-A fitted model always ranks its features. `lvq.variable_importances` with `n_resamples` refits it to random halves of
+A fitted model always ranks its features. With `n_resamples`, `lvq.variable_importances` refits it to random halves of
 the samples and shows which differences are more than chance.
 """
 
@@ -18,8 +18,8 @@ model = make_pipeline(StandardScaler(), GMLVQ(random_state=0)).fit(X, y)
 intervals = variable_importances(model, X, y, n_resamples=40)
 
 # %%
-# Bars are importances, whiskers their 90 % intervals. A feature is called important only where it is above the mean of
-# all features with that confidence for all of them together.
+# Bars are importances, whiskers their 90 % intervals. A feature is called important only if its importance exceeds the
+# mean of all features, with that confidence for all features together.
 
 display = RelevanceDisplay.from_importances(intervals)
 display.ax_.axvline(1 / X.shape[1], color="#D55E00", linestyle="--", label="mean of all features")

@@ -2,8 +2,8 @@
 A metric for each prototype
 ===========================
 
-Two classes cross each other like the bars of an X. A single matrix must serve both; LGMLVQ learns one for each class,
-so that each prototype measures across its own bar.
+Two classes cross each other like the bars of an X. GMLVQ must use a single matrix for both; LGMLVQ learns one for each
+class, so each prototype measures across its own bar.
 """
 
 import matplotlib.pyplot as plt
@@ -28,7 +28,7 @@ X, y = make_data(0, 400)
 X_test, y_test = make_data(1, 4000)
 
 # %%
-# One prototype for each class in all three.
+# All three models have one prototype for each class.
 
 figure, axes = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
 for ax, kind in zip(axes, (GLVQ, GMLVQ, LGMLVQ)):
@@ -42,7 +42,7 @@ for ax, kind in zip(axes, (GLVQ, GMLVQ, LGMLVQ)):
     ax.set(title=f"{kind.__name__}: {100 * model.score(X_test, y_test):.1f} % correct", xticks=[], yticks=[])
 
 # %%
-# `lambda_` has the matrices: for each class the distances are large across its own bar, so that a sample on the other
-# bar is far away.
+# `lambda_` has the matrices: for each class, distances are large across its own bar, so a sample on the other bar is
+# far away.
 
 print(model.lambda_.round(2))

@@ -2,8 +2,8 @@
 Missing values
 ==============
 
-With `missing="ignore"` a model measures over the values that a sample has, in training and in prediction; nothing is
-filled in. Values are removed at random from training and test samples, and three ways to live with that are compared.
+With `missing="ignore"` a model computes distances from the values that a sample has, in training and in prediction;
+nothing is filled in. Here values are removed at random from training and test samples, and three methods are compared.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +25,7 @@ ways = {
 fractions = (0.0, 0.2, 0.4, 0.6)
 
 # %%
-# Five folds for each point; the same values are missing for all.
+# Five folds for each point; the same values are missing for all methods.
 
 figure, axes = plt.subplots(1, 2, figsize=(12, 4.2), layout="constrained", sharey=True)
 for ax, load in zip(axes, (load_wine, load_breast_cancer)):
@@ -41,6 +41,5 @@ axes[0].set_ylabel("accuracy, mean of five folds")
 axes[0].legend()
 
 # %%
-# Where features are correlated, as in both sets, imputation that uses the correlations is at least as accurate. What
-# `missing="ignore"` offers is that no value is invented: an explanation of a prediction has a contribution of 0 for
-# what was not measured.
+# Where features are correlated, as in both sets, imputation that uses the correlations is at least as accurate. The
+# advantage of `missing="ignore"` is that no value is invented: a missing value contributes 0 to every explanation.

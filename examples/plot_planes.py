@@ -2,9 +2,9 @@
 A plane for the classes: PCA, LDA, NCA and GMLVQ
 ================================================
 
-GMLVQ with a matrix of rank 2 measures in a plane, to which `transform` maps the samples. PCA looks for the plane of
-largest variance and knows no classes; LDA separates the means of the classes; NCA, metric learning for nearest
-neighbours, keeps all samples for its predictions, while GMLVQ keeps one prototype for each class.
+GMLVQ with a matrix of rank 2 measures distances in a plane; `transform` maps samples to it. PCA finds the plane of
+largest variance without using the classes; LDA separates the class means; NCA learns a metric for nearest neighbours.
+For predictions NCA needs all training samples, GMLVQ only one prototype for each class.
 """
 
 import matplotlib.pyplot as plt
@@ -27,9 +27,9 @@ X, y = X[np.isin(y, shown)], y[np.isin(y, shown)]
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, test_size=0.5, random_state=0)
 
 # %%
-# Five digits of 64 pixels. Each plane is learned from one half of the images and shows the other half. The number in
-# a title is the accuracy on that half of the five nearest neighbours in the plane. Stars are the prototypes of GMLVQ,
-# the five points from which the model itself predicts.
+# Five digits of 64 pixels. Each plane is learned from one half of the images and shows the other half. The title has
+# the accuracy of the five nearest neighbours in the plane, on that other half. Stars are GMLVQ's prototypes, the five
+# points from which the model itself predicts.
 
 planes = {
     "PCA": PCA(2),

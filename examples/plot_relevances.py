@@ -2,8 +2,8 @@
 Two features among noise
 ========================
 
-Two of 20 features tell the classes apart, the others are noise of the same size. GLVQ measures with all of them;
-GRLVQ learns a weight for each and finds the two.
+Two of 20 features separate the classes, the others are noise of the same size. GLVQ weights all features equally; GRLVQ
+learns a weight for each and finds the two.
 """
 
 import matplotlib.pyplot as plt
@@ -28,8 +28,8 @@ plain = GLVQ(n_prototypes=4, random_state=0).fit(X, y)
 weighted = GRLVQ(n_prototypes=4, random_state=0).fit(X, y)
 
 # %%
-# On the left the weights in the distance. On the right the two features that were found, with the test samples: rings
-# mark what GRLVQ predicts wrongly.
+# Left: the weights in the distance. Right: the test samples in the two features that GRLVQ found; rings mark its wrong
+# predictions.
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
 RelevanceDisplay.from_estimator(weighted, values="lambda", max_features=20, ax=axes[0])

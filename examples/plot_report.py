@@ -2,9 +2,9 @@
 The report page
 ===============
 
-One HTML file shows a fitted model to those who use it: accuracy, rejection with a slider, a map, importances,
-prototypes, and explanations of single predictions. It needs no server and no network, and follows the reader's light
-or dark setting.
+One HTML file shows a fitted model to the people who use it: accuracy, rejection with a slider, a map, importances,
+prototypes, and explanations of single predictions. It needs no server and no network, and follows the reader's light or
+dark setting.
 """
 
 import tempfile
@@ -31,8 +31,8 @@ report = lvq.report(model, X_test, y_test, page, feature_names=data.feature_name
 print(f"{page.name}: {page.stat().st_size / 1e6:.1f} MB")
 
 # %%
-# The numbers of the page are the attributes of a `Report`; the command line stores them beside the page. Here the path
-# behind the slider of its section on rejection, and the first importances.
+# The numbers on the page are attributes of a `Report`; the command line stores them next to the page. Here are the
+# curve behind the rejection slider and the largest importances.
 
 rejection, relevance = report.rejection, report.relevance
 figure, axes = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")
@@ -43,7 +43,7 @@ axes[1].barh(relevance.names[first], relevance.importances[first], color="#0072B
 axes[1].set(xlabel="importance", title="The eight most important features")
 
 # %%
-# The page itself, in a frame. Move its slider, point at samples, choose another one.
+# The page itself, in a frame: move the slider, point at samples, choose another one.
 
 
 class Frame:

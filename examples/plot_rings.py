@@ -2,8 +2,8 @@
 Rings: a kernel against plain distances
 =======================================
 
-One class surrounds the other. Cells of plain distances have straight borders, so two prototypes cannot tell the rings
-apart, but five can, by a polygon. Does a kernel help? And a size for each prototype?
+One class surrounds the other. Plain distances give straight borders, so two prototypes cannot separate the rings, but
+five can, by a polygon. Does a kernel help? Does a scale for each prototype?
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +18,7 @@ X, y = make_circles(400, noise=0.12, factor=0.45, random_state=0)
 X_test, y_test = make_circles(4000, noise=0.12, factor=0.45, random_state=1)
 
 # %%
-# Four models. The last learns one number for each of its two prototypes, by which it multiplies distances.
+# Four models. The last one multiplies the distances to each of its two prototypes by a learned number.
 
 many = {0: 4, 1: 1}
 models = {
@@ -40,6 +40,6 @@ for ax, (name, model) in zip(axes, models.items()):
     ax.set(xlim=(-1.6, 1.6), ylim=(-1.6, 1.6))
 
 # %%
-# A radial kernel does not bend a border: it increases with the distance, so the nearest prototype stays the nearest.
-# It changes how much far samples count in training, which is no gain here. What bends a border are different sizes:
-# the star of the outer class in the last picture lies far outside, and its distances are scaled down.
+# A radial kernel does not bend a border: it increases with the distance, so the nearest prototype stays the nearest. It
+# changes how much distant samples count in training, which does not help here. Different scales do bend a border: in
+# the last picture the star of the outer class lies far outside, and its distances are scaled down.

@@ -3,7 +3,7 @@ Spectra: a smooth matrix
 ========================
 
 Neighbouring wavelengths measure nearly the same, so the weights of a matrix learned from spectra jump from one to the
-next. `smoothness` adds a penalty on these jumps: the profile can then be read as bands.
+next. `smoothness` adds a penalty on these jumps, so the profile can be read as bands.
 """
 
 import matplotlib.pyplot as plt
@@ -34,8 +34,8 @@ X, y = make_spectra(0, 200)
 X_test, y_test = make_spectra(1, 2000)
 
 # %%
-# Above some spectra, below the weights of the wavelengths (the diagonal of Lambda) without and with the penalty. The
-# shaded bands are those in which the classes differ.
+# Above: some spectra. Below: the weights of the wavelengths (the diagonal of Lambda), without and with the penalty. The
+# classes differ in the shaded bands.
 
 scale = X.std(axis=0)
 models = {
@@ -56,5 +56,5 @@ axes[1].set(xlabel="wavelength in nm", ylabel="weight in the distance", title="W
 axes[1].legend()
 
 # %%
-# With the penalty two hills stand on the two bands, and a third at the left edge measures the height of the whole
-# spectrum, which has to be compared with the bands. Without it, the same weight is spread over single wavelengths.
+# With the penalty two peaks lie on the two bands; a third, at the left edge, measures the height of the whole spectrum,
+# with which the bands have to be compared. Without it, the same weight is spread over single wavelengths.

@@ -2,8 +2,8 @@
 Sparse text
 ===========
 
-Texts as counts of words are sparse: most of thousands of features are zero. All models take SciPy's sparse matrices
-without a dense copy. A prototype of a class of texts is a weighted list of words.
+Word counts are sparse: of thousands of features, most are zero. All models take SciPy's sparse matrices without a dense
+copy. The prototype of a class of texts is a weighted list of words.
 """
 
 import matplotlib.pyplot as plt
@@ -44,7 +44,7 @@ print(counts.shape, f"{100 * filled:.2f} % of the values are not zero")
 print(f"accuracy on new texts: {model.score(test, y_test):.3f}")
 
 # %%
-# The words in which each prototype exceeds the mean of the others: what the model takes a class to be.
+# The words in which each prototype exceeds the mean of the others: the model's picture of each class.
 
 words, prototypes = model[0].get_feature_names_out(), model[-1].prototypes_
 figure, axes = plt.subplots(1, 4, figsize=(13, 3.8), layout="constrained", sharex=True)

@@ -3,8 +3,8 @@ Cells of LVQ1 and GLVQ
 ======================
 
 LVQ1 moves the nearest prototype to a sample of its own class and away from samples of others. GLVQ minimises a cost:
-the relative difference of the distances to the nearest prototype of the right class and to the nearest of all others.
-Both predict the class of the nearest prototype, so both divide the plane into cells with straight borders.
+the relative difference between the distances to the nearest prototype of the right class and to the nearest of all
+others. Both predict the class of the nearest prototype, so both divide the plane into cells with straight borders.
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,7 @@ X, y = make_data(seed=0)
 X_test, y_test = make_data(seed=1, size=2000)
 
 # %%
-# One prototype for each class, trained on the same samples. Rings mark the samples that are predicted wrongly.
+# One prototype for each class, trained on the same samples. Rings mark wrong predictions.
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
 for ax, model in zip(axes, (LVQ1(random_state=0), GLVQ(random_state=0))):
@@ -36,6 +36,6 @@ for ax, model in zip(axes, (LVQ1(random_state=0), GLVQ(random_state=0))):
     ax.set(title=f"{type(model).__name__}: {100 * accuracy:.1f} % of new samples correct", xlabel="", ylabel="")
 
 # %%
-# Only the differences between prototypes decide where a border is. The prototypes of LVQ1 stay near the means of
-# their classes; those of GLVQ are placed where their borders have the smallest cost, and may stand at the edge of a
-# class.
+# A border depends only on the prototypes on its two sides, not on where they lie in their classes. LVQ1's prototypes
+# stay near the means of their classes; GLVQ's are placed where their borders have the smallest cost, which may be at
+# the edge of a class.

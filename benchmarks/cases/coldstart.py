@@ -75,8 +75,8 @@ def report(rows: list[Row]) -> str:
     """A line for each program."""
     lines = [[text.name(row["library"]), text.name(row["peer_model"]), text.spread(row, "wall")] for row in rows]
     return (
-        "A whole process: interpreter, import, reading iris from files and one fit with defaults. A first process is "
-        "not counted.\n\n" + text.table(["library", "model", "whole process"], lines)
+        "Time of a whole process: interpreter, import, reading iris from files and one fit with defaults. The first "
+        "process is not counted.\n\n" + text.table(["library", "model", "whole process"], lines)
     )
 
 

@@ -19,15 +19,16 @@ WORK = {
 #: Up to so many times our time a peer's objective is given to our fit to reach.
 COMPARED = 20
 BLOBS = (20_000, 32, 10, 5000)
-EXPLANATION = """CPU seconds in one thread on one core, median and quartiles, of a fit with its start, to the stop that
-the library has by default. The objective is the mean of (d+ - d-)/(d+ + d-) over the training samples, computed from
-each library's prototypes and matrix by the same code; less is better. Each round has another seed, and qualities are
-medians of the rounds: with rank 2 the minimum that is found depends on the start. "In products": our time over that of
-one bare product and argmin of all training samples with the prototypes. "over 20 s": stopped there. Peers are not asked
-for matrices with 10 prototypes per class on the larger sets, which would take hours. Peers stop at other objectives
-than ours, most of them at worse ones. So the last column compares at equal quality: the time of the peer that is
-fastest so, over that of our fit with the fewest iterations (`max_iter`) that reaches the objective of that peer and its
-test accuracy less a standard error; where the whole fit does not, of fits from several starts until one does."""
+EXPLANATION = """CPU seconds in one thread on one core, median and quartiles, of a fit including its start, until the
+library's default stopping rule. The objective is the mean of (d+ - d-)/(d+ + d-) over the training samples, computed
+from each library's prototypes and matrix by the same code; lower is better. Each round has another seed, and qualities
+are medians over rounds: with rank 2 the minimum depends on the start. "In products": our time divided by that of one
+bare product and argmin of all training samples with the prototypes. "over 20 s": stopped there. The other libraries do
+not train matrices with 10 prototypes per class on the larger sets, which would take hours. They stop at other
+objectives than ours, mostly at worse ones. So the last column compares at equal quality: the time of the library
+that is fastest in this way, divided by the time of our fit with the fewest iterations (`max_iter`) that reaches the
+library's objective and its test accuracy less a standard error. If our whole fit does not reach them, fits from several
+starts are counted until one does."""
 
 
 def models(name: str) -> list[Row]:

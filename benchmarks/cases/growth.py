@@ -105,10 +105,10 @@ def report(rows: list[Row]) -> str:
     sparse = ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in SPARSE.items())
     head = ["grows", "model", "CPU seconds", "exponent", "of the two largest", "by operations"]
     explanation = (
-        f"Unless the table says otherwise: {base}. Stored numbers are those of a sparse row: {sparse}, online. GLVQ "
-        f"and GMLVQ run {MODELS['glvq']['max_iter']} iterations, after epochs of Adam from 15,000 samples on, and the "
-        f"online solver {MODELS['online']['epochs']} epochs. The exponent p of size^p is fitted to all sizes and to "
-        "the two largest, beside the exponent of the number of operations."
+        f'Unless the table says otherwise: {base}. "Stored" counts the numbers in a sparse row: {sparse}, online. '
+        f"GLVQ and GMLVQ run {MODELS['glvq']['max_iter']} iterations, from 15,000 samples on after epochs of Adam; the "
+        f"online solver runs {MODELS['online']['epochs']} epochs. The exponent p of size^p is fitted to all sizes and "
+        "to the two largest; the last column is the exponent of the number of operations."
     )
     return f"{explanation}\n\n{text.table(head, lines)}"
 

@@ -22,7 +22,7 @@ def cells(quick: bool) -> list[Row]:
 
 
 def run(cell: Row, run: Run) -> list[Row]:
-    """Repeated only where it is short; scikit-learn's classifiers beside the default."""
+    """Repeated only where it is short; scikit-learn's classifiers next to the default."""
     task: dict[str, Any] = {"operation": "memory", "data": run.data.folder(data.real, cell["set"])}
     task |= {key: value for key, value in cell.items() if key != "set"}
     entries = [Entry("lvq", task, threads=None, fresh=True)]

@@ -72,8 +72,8 @@ def report(rows: list[Row]) -> str:
             "CPU seconds per epoch in one thread: the whole call of `fit` divided by its epochs. R's start is not "
             "counted; the number in brackets includes it.",
             text.table(["set", "model", "epochs", *map(text.name, ("lvq", *PEERS))], lines),
-            "The compiled loop alone with 100 prototypes, and its fraction of the rate of a 1024 x 1024 product by "
-            "counted flops:",
+            "The compiled loop alone with 100 prototypes. The last column divides its floating-point operations per "
+            "second by those of a 1024 x 1024 matrix product:",
             text.table(["model", "features", "type", "samples per second", "fraction of the product"], rates),
         ]
     )

@@ -86,7 +86,7 @@ def report(rows: list[Row]) -> str:
         lines.append([text.name(model), str(features), dtype, rate, *shown])
     head = ["model", "features", "type", "rows per CPU second, one thread", "fraction of the limit", "default threads"]
     parts = [
-        f"{CLASSES} classes with {PER_CLASS} prototypes each. The limit is the bare product of all rows "
+        f"{CLASSES} classes with {PER_CLASS} prototypes each. The limit is a bare matrix product of all rows "
         "with 100 columns, a subtraction and an argmin.",
         text.table(head, lines),
         "Rows per CPU second in one thread, float64:",

@@ -1,4 +1,4 @@
-"""Rejection: coverage at an equal guarantee beside MAPIE's controller, and the speed of the thresholds."""
+"""Rejection: coverage at an equal guarantee, compared with MAPIE's controller, and the speed of the thresholds."""
 
 from typing import Any
 
@@ -14,10 +14,10 @@ MINUTES = 2.0
 SETS = ("segment", "digits", "satimage", "vehicle", "wdbc")
 LEVELS = (0.02, 0.05, 0.1)
 SAMPLES, SEEDS = 3000, 2
-EXPLANATION = f"""P(error | accepted) <= max_error with confidence {CONFIDENCE}: coverage on the test samples, mean of
-splits (40 % train, 30 % calibrate, 30 % test, at most {SAMPLES:,} samples); 0 where nothing is guaranteed. All but
-RelSim threshold the largest probability. MAPIE's default tests 100 thresholds by Bonferroni-Holm, "our grid" has
-thresholds at quantiles of the scores."""
+EXPLANATION = f"""The coverage on the test samples, with P(error | accepted) <= max_error guaranteed with confidence
+{CONFIDENCE}; 0 where nothing can be guaranteed. Means over splits (40 % train, 30 % calibrate, 30 % test, at most
+{SAMPLES:,} samples). All methods except RelSim set thresholds on the largest probability. MAPIE's default tests 100
+thresholds by Bonferroni-Holm; "our grid" has thresholds at quantiles of the scores."""
 
 
 def cells(quick: bool) -> list[Row]:
@@ -74,7 +74,7 @@ def report(rows: list[Row]) -> str:
             parts += [f"### {text.name(model)}", text.table(*lines)]
     errors = error_lines(rows)
     if errors:
-        parts += ["Errors among the accepted test samples over max_error, where something is accepted:", *errors]
+        parts += ["Error rate of the accepted test samples divided by max_error, where any are accepted:", *errors]
     speeds = [[row["method"], f"{row['samples']:,}", text.spread(row)] for row in select(rows, kind="speed")]
     if speeds:
         parts += ["Thresholds of 200 cells, one thread:", text.table(["method", "samples", "time"], speeds)]

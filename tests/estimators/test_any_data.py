@@ -387,5 +387,5 @@ def test_streams(model, drawn, size):
 @pytest.mark.parametrize("cls", ONLINE)
 def test_every_parameter_is_drawn(cls):
     """What is not drawn: output, and what has tests of its own."""
-    left_out = {"warm_start", "verbose", "missing", "cost_matrix", "metric"}
+    left_out = {"warm_start", "verbose", "missing", "metric"}
     assert set(cls().get_params(deep=False)) - left_out == set(ONLINE[cls])

@@ -94,7 +94,7 @@ def test_a_rule_may_fix_that_its_metric_is_shared(monkeypatch):
             LOGM(kernel="cauchy", alpha=0.1, xi=1.5, n_prototypes=1),
         ),
         (
-            LVQClassifier(cost=RSLVQCost(xi=1.0), relevance=None, kernel=None, decision="posterior"),
+            LVQClassifier(cost=RSLVQCost(xi=1.0, decision="posterior"), relevance=None, kernel=None),
             RSLVQ(decision="posterior", n_prototypes=1),
         ),
     ],

@@ -66,6 +66,16 @@ def test_the_nearest_prototype_has_the_largest_cosine(digits):
     assert np.allclose(distances, 2 - 2 * cosine, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_winner_of_an_explanation_is_that_of_the_prediction(dtype):
+    """Also halfway between two prototypes: rows that are divided by their length twice differ in the last digit."""
+    random = np.random.RandomState(0)
+    W = normalize(random.normal(size=(2, 50))).astype(dtype)
+    X = random.uniform(1, 10, size=(2000, 1)).astype(dtype) * W.sum(axis=0)
+    model = GLVQ(metric="cosine", init=(W, [0, 1]), max_iter=0).fit(np.tile(W, (2, 1)), [0, 1, 0, 1])
+    np.testing.assert_array_equal(model.explain(X).label, model.predict(X))
+
+
 def test_sparse_rows_are_as_dense_ones(digits):
     X, y = digits
     parameters = {"metric": "cosine", "n_prototypes": 2, "max_iter": 10, "random_state": 0}

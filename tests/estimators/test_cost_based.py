@@ -11,7 +11,7 @@ from sklearn.metrics import confusion_matrix
 
 from lvq import GLVQ, LGMLVQ, LOGM, RSLVQ, LVQClassifier
 from lvq.estimators.specification import PENALTIES
-from lvq.model.costs import CrossEntropyCost
+from lvq.model.costs import CrossEntropyCost, GLVQCost
 from lvq.model.links import KERNELS, InverseMultiquadric
 from lvq.model.metrics import DistanceGradient, Prepared, nearest_pair
 from lvq.model.relevance import Matrix, Relevance
@@ -26,10 +26,10 @@ STILL = Adam(learning_rate=0.0)  # the objective at the start
 # -- prices ------------------------------------------------------------------------------------------------------------
 
 PRICED = [
-    (GLVQ(slope=5.0), "lbfgs"),
-    (LGMLVQ(), "adam"),
-    (LOGM(n_prototypes=2), "lbfgs"),
-    (LVQClassifier(cost="cross_entropy", relevance="matrix", kernel=None), "adam"),
+    (LVQClassifier(cost=GLVQCost(slope=5.0), relevance=None), "lbfgs"),
+    (LVQClassifier(cost="glvq", relevance=Matrix(local="class")), "adam"),
+    (LVQClassifier(cost="logm", relevance=None, n_prototypes=2), "lbfgs"),
+    (LVQClassifier(cost="cross_entropy", relevance="matrix"), "adam"),
 ]
 
 
@@ -69,23 +69,24 @@ def test_cross_entropy_with_one_prototype_per_class_is_logistic_regression(relev
     np.testing.assert_allclose(model.predict_proba(X), linear.predict_proba(X), atol=1e-5)
 
 
-REFUSED = "The 'cost_matrix' parameter of {name} needs the cost glvq, mce, logm or cross_entropy and the solver"
-
-
 @pytest.mark.parametrize(
     "model",
     [
         LVQClassifier(cost="rslvq"),
-        LOGM(solver="online"),
-        GLVQ(relevance="fc1"),  # "auto" is online here
+        LVQClassifier(cost="logm", solver="online"),
+        LVQClassifier(cost="glvq", relevance="fc1"),  # "auto" is online here
     ],
     ids=str,
 )
 def test_prices_are_refused(model, blobs):
-    with pytest.raises(ValueError, match=REFUSED.format(name=type(model).__name__)):
-        clone(model).set_params(cost_matrix=np.ones((3, 3))).fit(*blobs)
-    with pytest.raises(ValueError, match=REFUSED.format(name="GLVQ")):
-        GLVQ(cost_matrix=np.ones((3, 3))).partial_fit(*blobs, classes=[0, 1, 2])
+    refused = (
+        "The 'cost_matrix' parameter of LVQClassifier needs the cost glvq, mce, logm or cross_entropy and the solver"
+    )
+    model = clone(model).set_params(cost_matrix=np.ones((3, 3)))
+    with pytest.raises(ValueError, match=refused):
+        clone(model).fit(*blobs)
+    with pytest.raises(ValueError, match=refused):
+        model.set_params(relevance=None).partial_fit(*blobs, classes=[0, 1, 2])
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_prices_are_refused(model, blobs):
 )
 def test_bad_prices(prices, message, blobs):
     with pytest.raises(ValueError, match=message):
-        GLVQ(cost_matrix=prices).fit(*blobs)
+        LVQClassifier(cost="glvq", relevance=None, cost_matrix=prices).fit(*blobs)
 
 
 # -- a user's own parts ------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from sklearn.metrics import log_loss
 import lvq
 from lvq import LVQClassifier
 from lvq.estimators.cross_fit import close_to_best, fold_numbers, group_folds, make_folds
+from lvq.model.costs import RSLVQCost
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import Matrix
 from lvq.model.samples import ArraySamples
@@ -31,7 +32,7 @@ def noisy(seed, noise=0.3, n_samples=240, n_classes=2):
 
 @pytest.mark.parametrize(
     ("settings", "n_classes"),
-    [({"relevance": None}, 2), ({"cost": "glvq"}, 3), ({"cost": "rslvq", "decision": "posterior"}, 2)],
+    [({"relevance": None}, 2), ({"cost": "glvq"}, 3), ({"cost": RSLVQCost(decision="posterior")}, 2)],
     ids=["plain", "glvq", "posterior"],
 )
 def test_only_probabilities_change(settings, n_classes):

@@ -19,7 +19,7 @@ from lvq import GLVQ, LVQClassifier, LVQClassifierCV
 from lvq.estimators import search
 from lvq.estimators.cross_fit import Choice
 from lvq.estimators.search import CANDIDATES
-from lvq.model.costs import GLVQCost, LOGMCost
+from lvq.model.costs import GLVQCost, LOGMCost, RSLVQCost
 from lvq.model.relevance import Matrix
 from lvq.model.scores import fitted_temperature
 from lvq.solvers import lbfgs
@@ -175,7 +175,7 @@ def test_a_class_that_is_missing_in_a_training_fold():
     "candidates",
     [
         PAIR,
-        ({"relevance": None, "n_prototypes": 3, "cost": "rslvq", "decision": "posterior"},),
+        ({"relevance": None, "n_prototypes": 3, "cost": RSLVQCost(decision="posterior")},),
         ({"relevance": None, "cost": GLVQCost(slope=3.0)},),
         ({"relevance": Matrix(ridge=0.01), "kernel": None, "cost": LOGMCost(xi=1.0)},),
     ],

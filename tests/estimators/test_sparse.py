@@ -192,5 +192,6 @@ def test_the_solver_of_many_sparse_features(counts, monkeypatch):
     assert used(GLVQ(solver="lbfgs")) is LBFGS
     for model in (GLVQ(), LOGM(kernel="gaussian"), RSLVQ()):
         assert used(model) is Online
-    for model in (GMLVQ(), GLVQ(cost_matrix=prices), GRLVQ(relevance=Weights(sparsity=0.1))):
+    priced = LVQClassifier(cost="glvq", relevance=None, cost_matrix=prices)
+    for model in (GMLVQ(), priced, GRLVQ(relevance=Weights(sparsity=0.1))):
         assert used(model) is Adam

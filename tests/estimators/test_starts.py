@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
-from lvq import GLVQ, LVQClassifier
+from lvq import GLVQ, LVQClassifier, LVQClassifierCV, RejectClassifier
 from lvq.solvers.online import Online
 
 
@@ -25,18 +26,22 @@ def test_a_dict_of_numbers(online_model, data):
 
 
 def test_warnings_name_the_line_of_the_call(data):
-    few = np.array([[0.0], [0.0], [1.0], [2.0]]), [0, 0, 1, 1]
+    few, pairs = ((np.array(rows)[:, None], [0, 0, 1, 1]) for rows in ([0.0, 0.0, 1.0, 2.0], [0.0, 1.0, 5.0, 6.0]))
+    short = LVQClassifier(relevance="matrix", max_iter=1, calibration=None)
     calls = [
         lambda: GLVQ(n_prototypes=2).fit(*few),
-        lambda: LVQClassifier(n_prototypes=2, relevance=None).fit(*few),
         lambda: GLVQ(n_prototypes=2).partial_fit(*few, classes=[0, 1]),
-        lambda: GLVQ(max_iter=1).fit(*data),
-        lambda: LVQClassifier(relevance="matrix", max_iter=1, calibration=None).fit(*data),
+        lambda: short.fit(*data),
+        lambda: LVQClassifierCV(estimator=short, candidates=[{}], cv=2).fit(*data),
+        lambda: GLVQ(n_prototypes=2).fit(*pairs).add_class([[9.0]], 2),
+        lambda: GLVQ(n_prototypes=2).partial_fit(*pairs, classes=[0, 1]).partial_fit([[9.0]], [2]),
+        lambda: make_pipeline(GLVQ(n_prototypes=2)).fit(*few),
+        lambda: RejectClassifier(short, cv=0.5).fit(*data),
     ]
     for call in calls:
         with pytest.warns(UserWarning, match="Fewer prototypes|Increase max_iter") as caught:
             call()
-        assert [warning.filename for warning in caught] == [__file__]
+        assert {warning.filename for warning in caught} == {__file__}
 
 
 @pytest.mark.parametrize(

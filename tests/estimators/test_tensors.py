@@ -51,6 +51,22 @@ def test_fit_on_tensors_equals_fit_on_arrays(model, place, data):
         assert isinstance(other.classes_, np.ndarray)
 
 
+@places
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_outputs_of_tensors_agree_at_ties(dtype, place):
+    """Far samples are equally near to prototypes that differ little, so that rounding makes most distances equal."""
+    random = np.random.RandomState(0)
+    W = np.vstack((np.finfo(dtype).eps * random.normal(size=(30, 3)), np.ones(3))).astype(dtype)
+    y, X = np.arange(31), 10 * random.normal(size=(2000, 3)).astype(dtype)
+    model = GMLVQ(init=(W, y), max_iter=0).fit(np.tile(W, (2, 1)), np.tile(y, 2))
+    D = np.sort(model.model_.distances(X), axis=1)
+    assert (D[:, 1] - D[:, 0] <= 4 * np.spacing(D[:, 0])).mean() > 0.4
+    for given in (X, torch.as_tensor(X, device=place)):
+        predicted = as_numpy(model.predict(given))
+        for table in (model.predict_proba(given), model.decision_function(given)):
+            np.testing.assert_array_equal(as_numpy(table).argmax(axis=1), predicted)
+
+
 @pytest.mark.thin(4)
 @places
 @pytest.mark.parametrize("model", MODELS, ids=str)

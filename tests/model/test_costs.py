@@ -134,7 +134,7 @@ def test_scaled_costs_do_not_depend_on_the_unit(cost):
     np.testing.assert_allclose(derivatives.value, scaled_derivatives.value * 1000, rtol=1e-10)
 
 
-@pytest.mark.parametrize("cost", COSTS.values(), ids=COSTS)
+@pytest.mark.parametrize("cost", INSTANCES.values(), ids=INSTANCES)
 def test_float32_stays_float32(cost):
     H = np.arange(1, 13, dtype=np.float32).reshape(2, 6)
     value, derivatives = cost.value_and_derivative(H, np.array([0, 2]), LABELS)

@@ -2,6 +2,7 @@
 
 import tracemalloc
 from copy import deepcopy
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -161,6 +162,14 @@ GROUPS = [None, *range(69)]
 SHRUNK = LGMLVQ(relevance=Matrix(rank=3, local="class", shrinkage=0.1), max_iter=2)  # towards the identity of features
 
 
+@dataclass(frozen=True)
+class Excluding(Matrix):
+    """A rule of the user's own, of features: it leaves out the first ten."""
+
+    def constrained(self, free):
+        return super().constrained(free * (np.arange(free.shape[-1]) >= 10))
+
+
 BY_FEATURES = [GRLVQ(), GLVQ(solver="adam", max_iter=2), LVQ1(relevance="fc2", max_iter=2), SHRUNK]
 BY_FEATURES += [GMLVQ(relevance=part, max_iter=2) for part in (Matrix(smoothness=0.1), Matrix(feature_groups=GROUPS))]
 
@@ -171,6 +180,12 @@ def test_axes_that_count_keep_all_features(model, spaces):
     fitted(model, *wide_data())
     fitted(GLVQ(), *wide_data(24, 47))
     assert all(space is None for space in spaces)
+
+
+def test_a_rule_of_the_users_own_is_of_features():
+    omega = fitted(GMLVQ(relevance=Excluding(rank=2), max_iter=2), *wide_data()).omega_
+    assert not omega[:, :10].any()
+    assert omega[:, 10:].any()
 
 
 def test_a_matrix_outside_of_the_span_keeps_all_features():

@@ -75,7 +75,7 @@ def test_importances_equal_their_definition(name, number, monkeypatch):
     if model.decision.by_posterior:  # the winner is of the predicted class there
         monkeypatch.setattr(PrototypeModel, "nearest", lambda self, D: (nearest(D, LABELS), None))
     monkeypatch.setattr("lvq.model.rows.BLOCK", 7 * 7)
-    monkeypatch.setattr(importance, "FEATURES", 2)
+    monkeypatch.setattr(importance, "FEATURES_HELD", 2)
     found = explained_fractions(model, samples_of(X, weight))
     np.testing.assert_allclose(found, plain_fractions(model, X, weight), rtol=1e-6, atol=1e-9)
     shares = feature_importances(model, samples_of(X, weight))

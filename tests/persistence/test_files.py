@@ -28,7 +28,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from lvq import GLVQ, GMLVQ, LGMLVQ, LVQ1, LVQClassifier, LVQClassifierCV, RejectClassifier
 from lvq.estimators.registry import ESTIMATORS, estimator_types
-from lvq.model.costs import LOGMCost
+from lvq.model.costs import LOGMCost, RSLVQCost
 from lvq.model.links import Cauchy, RationalQuadratic
 from lvq.model.relevance import FisherNeighbours, Matrix
 from lvq.persistence import LoadError, load, save
@@ -37,7 +37,7 @@ from lvq.rejection import CostClassifier
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 VARIANTS = [
-    LVQClassifier(cost="rslvq", decision="posterior", relevance=Matrix(rank=2)),
+    LVQClassifier(cost=RSLVQCost(decision="posterior"), relevance=Matrix(rank=2)),
     LVQClassifierCV(
         cv=RepeatedStratifiedKFold(n_splits=2, n_repeats=1),
         candidates=[{"relevance": Matrix(local="prototype", ridge=0.01)}],

@@ -100,14 +100,12 @@ def training_state(cost):
     return TrainingState(cost, Relevance(), Units(4.0, 2.0, 30.0), statistics, 7.0, np.random.RandomState(0))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_scaled_cost_is_in_plain_numbers(dtype):
-    """Multiples of 1/spread are divided by the spread of H, 2 here; a cost matrix gets the type of the data."""
-    cost = training_state(LOGMCost(alpha=0.1, xi=3.0, cost_matrix=np.ones((2, 2)))).scaled_cost(dtype)
+def test_the_scaled_cost_is_in_plain_numbers():
+    """Multiples of 1/spread are divided by the spread of H, 2 here."""
+    cost = training_state(LOGMCost(alpha=0.1, xi=3.0)).scaled_cost()
     assert (cost.alpha, cost.xi) == (0.05, 1.5)
-    assert cost.cost_matrix.dtype == dtype
     rule = WinnerRule()
-    assert training_state(rule).scaled_cost(dtype) is rule
+    assert training_state(rule).scaled_cost() is rule
 
 
 # -- progress ----------------------------------------------------------------------------------------------------------

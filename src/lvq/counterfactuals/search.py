@@ -11,7 +11,6 @@ least Euclidean length in the units of X is taken. It lies beyond the boundary b
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from lvq._warnings import warn
 from lvq.counterfactuals.moves import least_distance
 from lvq.counterfactuals.real_cases import limited, nearest_changes
 from lvq.counterfactuals.task import Task
@@ -146,12 +146,10 @@ def _result(task: Task, changed: Mixed, found: NDArray[np.bool_], units: Floats,
         values[~found] = unknown
     lacking = row_names(X, len(found))[~found].tolist()
     if lacking:
-        warnings.warn(
+        warn(
             f"counterfactual found no change for {len(lacking)} of {len(found)} samples (rows {listed(lacking)}); "
             "their values are NaN or None, which is no answer, and their distance is infinite. Try another target, "
-            "more samples that are predicted as wanted, or less strict limits.",
-            UserWarning,
-            stacklevel=3,
+            "more samples that are predicted as wanted, or less strict limits."
         )
     whole = np.full(len(task.layout.names), np.nan)
     whole[task.layout.numeric] = units

@@ -4,7 +4,6 @@
 (`start_prototypes`, `training.begin`), run a solver (`training.run`), and set the result in one assignment.
 """
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from lvq._warnings import warn
 from lvq.estimators import training as steps
 from lvq.estimators.changed_classes import with_class, without_class
 from lvq.estimators.cross_fit import chosen_number
@@ -306,10 +306,9 @@ def _warn_if_not_converged(estimator: BaseEstimator, result: Result, samples: Ar
         return
     as_directions = getattr(estimator, "metric", "euclidean") == "cosine"
     scaled = as_directions or (samples.in_memory and 1 / SCALED <= typical_variance(samples) <= SCALED)
-    warnings.warn(
+    warn(
         f"{type(estimator).__name__}: lbfgs stopped after {result.n_iter} iterations, before the objective "
         f"({history[-1]:.5g}) converged. Increase max_iter (now {estimator.max_iter}) or the solver's tol"
         f"{'' if scaled else ', or scale the features to unit variance'}.",
         ConvergenceWarning,
-        stacklevel=4,
     )

@@ -18,7 +18,7 @@ from lvq.estimators.inputs import samples_of_classes
 from lvq.estimators.specification import Parts
 from lvq.estimators.streams import of_groups, of_prototypes, with_prototypes
 from lvq.estimators.training import Training
-from lvq.model.costs import WindowRule, WinnerRule
+from lvq.model.costs import counts_steps
 from lvq.model.local_metrics import LocalDiagonal
 from lvq.model.metrics import LocalMetric
 from lvq.model.objective import Params, Problem
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MOST_OLD = 1000  # old samples: half are those nearest to the new prototypes, the others stand for all that are left
 LARGEST = 2**24  # numbers of samples that stand in for old ones: sparse samples may have many features
-ITERATIONS = 50
+CLASS_ITERATIONS = 50
 
 
 def with_class(
@@ -52,7 +52,7 @@ def with_class(
     old = before.labels + (before.labels >= place)
     kept, own = np.delete(np.arange(len(classes)), place), _new_metrics(before, W)
     training = with_prototypes(replace(before, labels=old), parts, W, labels, own, kept, len(classes))
-    if isinstance(parts.cost, WinnerRule | WindowRule) or getattr(parts.cost, "slope", 0) == "time":
+    if not parts.cost.smooth or counts_steps(parts.cost):
         return training, classes
     if X_old is None or y_old is None:
         places = before.params.prototypes if before.state.starts is None else before.state.starts
@@ -166,7 +166,7 @@ def _trained(training: Training, place: int, new: ArraySamples, rivals: ArraySam
         return float(total), gradient.prototypes[fresh].astype(np.float64).ravel()
 
     start = W[fresh].astype(np.float64).ravel()
-    found = minimize(value, start, jac=True, method="L-BFGS-B", options={"maxiter": ITERATIONS}).x
+    found = minimize(value, start, jac=True, method="L-BFGS-B", options={"maxiter": CLASS_ITERATIONS}).x
     learned = params.prototypes.copy()
     moved = found.reshape(-1, W.shape[1])
     learned[fresh] = unit_rows(moved) if unit_length else moved + centre

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
+from sklearn.utils import check_array
 
 from lvq.estimators.base import BaseLVQ, unchanged_on_error
 from lvq.estimators.cost_based import CostBasedLVQ
@@ -159,13 +160,13 @@ class LVQClassifier(CostBasedLVQ):
     cost: str | Cost = "cross_entropy"
     relevance: str | Relevance | None = "auto"
     cost_matrix: ArrayLike | None = None
-    decision: Literal["nearest", "posterior"] = "nearest"
     calibration: Literal["temperature"] | None = "temperature"
 
     def _cost(self) -> Cost:
         cost = self._part("cost", self.cost)
         if isinstance(cost, MarginCost | CrossEntropyCost) and self.cost_matrix is not None:
-            return replace(cost, cost_matrix=self._cost_matrix())
+            given = check_array(self.cost_matrix, dtype=np.float64, input_name="cost_matrix", estimator=self)
+            return replace(cost, cost_matrix=given)
         return cost
 
     def _relevance(self) -> Relevance:
@@ -193,7 +194,9 @@ class LVQClassifier(CostBasedLVQ):
         y : array-like, torch tensor, dask array or dask series of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples.
+            Weights of the samples. With forms compared and probabilities calibrated, that is without a given relevance
+            or with `calibration`, a weight may lead to another form or temperature than that many copies, as folds are
+            of rows; all else is equal.
         groups : array-like of shape (n_samples,), optional
             Groups, such as patients, that neither the choice of a form nor the calibration of the probabilities must
             split. For samples in memory.

@@ -3,10 +3,9 @@
 from dataclasses import replace
 from typing import ClassVar, Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, check_array
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
 from lvq.estimators.base import BaseLVQ
@@ -39,11 +38,6 @@ class CostBasedLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseLVQ):
         if not _has_shared_matrix(self):
             tags.transformer_tags = None
         return tags
-
-    def _cost_matrix(self) -> np.ndarray | None:
-        if self.cost_matrix is None:
-            return None
-        return check_array(self.cost_matrix, dtype=np.float64, input_name="cost_matrix", estimator=self)
 
     def objective_value(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The mean cost of samples in the fitted model, with its penalty: what the batch solvers minimise.
@@ -99,10 +93,9 @@ class RelativeLVQ(CostBasedLVQ):
 
     slope: float | Literal["time"] | None = None
     alpha: float = 0.0
-    cost_matrix: ArrayLike | None = None
 
     def _cost(self) -> GLVQCost:
-        return GLVQCost(self.alpha, self.slope or 0.0, cost_matrix=self._cost_matrix())
+        return GLVQCost(self.alpha, self.slope or 0.0)
 
 
 @estimator
@@ -254,10 +247,9 @@ class MCE(CostBasedLVQ):
 
     xi: float = 2.0
     alpha: float = 0.0
-    cost_matrix: ArrayLike | None = None
 
     def _cost(self) -> MCECost:
-        return MCECost(self.alpha, self.xi, cost_matrix=self._cost_matrix())
+        return MCECost(self.alpha, self.xi)
 
 
 @estimator
@@ -283,10 +275,9 @@ class LOGM(CostBasedLVQ):
 
     xi: float = 2.0
     alpha: float = 0.0
-    cost_matrix: ArrayLike | None = None
 
     def _cost(self) -> LOGMCost:
-        return LOGMCost(self.alpha, self.xi, cost_matrix=self._cost_matrix())
+        return LOGMCost(self.alpha, self.xi)
 
 
 @estimator
@@ -316,7 +307,7 @@ class SNPC(CostBasedLVQ):
     decision: Literal["nearest", "posterior"] = "nearest"
 
     def _cost(self) -> SNPCCost:
-        return SNPCCost(self.alpha, self.xi)
+        return SNPCCost(self.alpha, self.xi, self.decision)
 
 
 @estimator
@@ -346,4 +337,4 @@ class RSLVQ(CostBasedLVQ):
     decision: Literal["nearest", "posterior"] = "nearest"
 
     def _cost(self) -> RSLVQCost:
-        return RSLVQCost(self.alpha, self.xi)
+        return RSLVQCost(self.alpha, self.xi, self.decision)

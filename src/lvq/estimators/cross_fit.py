@@ -29,11 +29,11 @@ from lvq.typing import Array, Fold
 if TYPE_CHECKING:
     from lvq.estimators.base import BaseLVQ
 
-N_FOLDS, ITERATIONS = 5, 30  # 3 folds of 12 iterations choose forms that are 0.4 points less accurate
+N_FOLDS, SHORT_ITERATIONS = 5, 30  # 3 folds of 12 iterations choose forms that are 0.4 points less accurate
 MIN_SAMPLES = 50  # with fewer a temperature is little more than chance
 MAX_SAMPLES, MOST_OF_CLASS = 2_000, 20  # of more samples so many are drawn, or so many for each class
 SORTED_BY = 32  # features by which samples are sorted: folds do not depend on their order
-SMALLEST_LOGARITHM = np.log(1e-6)  # of a probability: one sample cannot outweigh all others
+LEAST_LIKELIHOOD = np.log(1e-6)  # of a probability: one sample cannot outweigh all others
 STANDARD_ERRORS = 0.1  # by which a candidate may be behind the best one; a whole one costs 0.5 points, none 0.1
 BEHIND = 1.0  # standard errors behind the best one after some folds, from which a candidate is left out of the others
 NUMBERS = (1, 2, 3, 5, 10, 20)  # of prototypes of a class that n_prototypes="auto" chooses from
@@ -115,7 +115,7 @@ def short_fit(candidate: Candidate, folds: Folds, pair: Fold) -> np.ndarray:
     """Log-probabilities of the rows that are left out of a fit of few iterations."""
     (train, test), parts = (
         pair,
-        replace(candidate.parts, max_runs=1, max_iter=min(ITERATIONS, candidate.parts.max_iter)),
+        replace(candidate.parts, max_runs=1, max_iter=min(SHORT_ITERATIONS, candidate.parts.max_iter)),
     )
     samples = ArraySamples(*folds.samples.take(train))
     with warnings.catch_warnings():  # of classes with few samples in a fold
@@ -252,7 +252,7 @@ def log_likelihoods(table: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tup
     known = np.isfinite(table[rows, y])
     temperature = fitted_temperature(table[known], y[known], weight[known]) if known.any() else 1.0
     sharp = log_softmax(table / temperature, axis=1)[rows, y]
-    return np.maximum(sharp, SMALLEST_LOGARITHM), temperature
+    return np.maximum(sharp, LEAST_LIKELIHOOD), temperature
 
 
 def close_to_best(table: np.ndarray, weight: np.ndarray, inflation: float, allowed: float) -> np.ndarray:

@@ -56,11 +56,12 @@ def by_partition(method: Callable[..., Argument]) -> Callable[..., Argument]:
 
 def check_samples(estimator: BaseEstimator, X: MatrixLike) -> Array:
     """Samples to predict: an array, a CSR array or a tensor, in which rows have length one if need be."""
-    samples = _samples_to_predict(estimator, X)
+    samples = samples_to_predict(estimator, X)
     return rows.checked_unit_rows(samples, type(estimator).__name__) if estimator.model_.unit_length else samples
 
 
-def _samples_to_predict(estimator: BaseEstimator, X: MatrixLike) -> Array:
+def samples_to_predict(estimator: BaseEstimator, X: MatrixLike) -> Array:
+    """Samples to predict, of the length that they have."""
     ignores_missing = estimator.model_.variances is not None
     if rows.is_tensor(X):
         X = floating(X, estimator.model_.dtype, type(estimator).__name__)

@@ -5,7 +5,9 @@ the descriptions of all parameters into the docstring, for ``{parameters}`` and 
 their constraints for scikit-learn's validation. Parameters of parts are described by the parts, and constrained here.
 """
 
+import json
 import re
+from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, fields
 from inspect import cleandoc
 from numbers import Integral, Real
@@ -36,7 +38,7 @@ def one_of(*options: str) -> StrOptions:
 
 
 class Described:
-    """All parameters of the estimators, as their docstrings have them; `estimator` adds the defaults.
+    """All parameters of the estimators, as their docstrings have them but for defaults and names of parts.
 
     n_prototypes : int, dict or "auto"
         Prototypes per class: one number, or a dict class -> number. "auto" chooses 1, 2, 3, 5, 10 or 20 by the
@@ -51,16 +53,18 @@ class Described:
         prototypes have length one, and a squared distance is ``2 - 2 cos(x, w)`` before relevances and kernel;
         for embeddings and tf-idf rows. A row of zeros is an error. With lbfgs and adam.
     relevance : str or Relevance, optional
-        How features are weighted: not at all (None), by gradient ("gradient" and "local_diagonal" for weights of
-        features, "local_scale" for one weight of all, "matrix" and "local_matrix" for matrices; local ones for
-        each class or prototype), by RLVQ's rule ("hebbian"), or by the Fisher criterion over the prototypes
-        ("fc1") or over the samples they have won ("fc2"). Objects of `lvq.model.relevance`, such as
-        ``Matrix(rank=2)``, have parameters of their own. "auto", of LVQClassifier alone, is that of the form.
+        How features are weighted: not at all (None), or by the rule of a name,
+        {RELEVANCES}.
+        Weights of features ("gradient", "local_diagonal"), one weight of all ("local_scale") and matrices follow
+        the gradient, local ones for each class or prototype; "hebbian" is RLVQ's rule, "fc1" and "fc2" are the
+        Fisher criterion over the prototypes and over the samples they have won. Objects of
+        `lvq.model.relevance`, such as ``Matrix(rank=2)``, have parameters of their own. "auto", of LVQClassifier
+        alone, is that of the form.
     form : {"auto", "plain", "linear", "additive", "matrix"}
         What log-odds may be: "plain" learns one scale for all features; "linear" gives linear log-odds;
         "additive" sums of functions of single features; "matrix" uses the products of features. "auto" chooses
         by the log-loss of samples left out of short fits, and each form its number of prototypes.
-    kernel : {"gaussian", "cauchy", "inverse_multiquadric", "rational_quadratic"} or Kernel, optional
+    kernel : {KERNELS} or Kernel, optional
         Radial kernel on the squared distances; None leaves them unchanged. Objects of `lvq.model.links`, such as
         ``Gaussian(width="learned")``, have parameters of their own.
     slope : float, "time" or None
@@ -88,7 +92,7 @@ class Described:
         Cost of predicting the column's class for a sample of the row's class: a factor of each sample's cost by
         the class of its nearest other prototype, and with the cross-entropy of each class's part in it. Not
         online.
-    cost : {"glvq", "mce", "logm", "snpc", "rslvq", "cross_entropy"} or Cost
+    cost : {COSTS} or Cost
         The cost to minimise; see the classes of these names. Objects of `lvq.model.costs`, such as
         ``LOGMCost(xi=2)``, have parameters of their own; an object of your own needs `value_and_derivative`.
     estimator : LVQClassifier, optional
@@ -171,7 +175,11 @@ CONSTRAINTS: dict[str, list[object]] = {
 }
 
 ATTRIBUTES = cleandoc(ModelPredictions.__doc__ or "").partition("\n\n")[2]
-_texts = re.split(r"\n(?=\w)", cleandoc(Described.__doc__ or "").partition("\n\n")[2])
+_named: dict[str, Iterable[str]] = {"KERNELS": KERNELS, "COSTS": COSTS, "RELEVANCES": RELEVANCES}
+_text = re.sub(
+    r"(?<={)[A-Z]+(?=})", lambda found: json.dumps([*_named[found[0]]])[1:-1], cleandoc(Described.__doc__ or "")
+)
+_texts = re.split(r"\n(?=\w)", _text.partition("\n\n")[2])
 DESCRIPTIONS = {text.partition(" : ")[0]: text for text in _texts}
 
 

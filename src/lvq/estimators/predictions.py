@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
-from lvq.estimators.inputs import by_partition, check_samples, in_memory
+from lvq.estimators.inputs import by_partition, check_samples, in_memory, samples_to_predict
 from lvq.model.links import Kernel
 from lvq.model.prototype_model import Explanation, PrototypeModel
 from lvq.model.rows import as_numpy, is_tensor
@@ -176,7 +176,9 @@ class ModelPredictions:
             and prototype, feature l contributes u_l (Lambda u)_l to the squared distance; `contributions` is its
             contribution to the rival's distance minus that to the winner's, and a row sums to D- - D+.
         """
-        return self._fitted("explain").explain(check_samples(self, as_numpy(X)))
+        return self._fitted("explain").explain(
+            samples_to_predict(self, as_numpy(X))
+        )  # it makes rows of length one itself
 
     # -- fitted attributes ---------------------------------------------------------------------------------------------
 

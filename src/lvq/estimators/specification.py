@@ -15,7 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from lvq.estimators.parameters import CONSTRAINTS, PENALTIES, estimator
-from lvq.model.costs import COSTS, CostOrRule, CrossEntropyCost, MarginCost, SoftCost, WindowRule, WinnerRule
+from lvq.model.costs import COSTS, CostOrRule, CrossEntropyCost, MarginCost, WinnerRule, counts_steps
 from lvq.model.links import KERNELS, Identity, Kernel, Link, Part
 from lvq.model.relevance import RELEVANCES, Matrix, Relevance, Structured
 from lvq.model.rows import is_sparse
@@ -51,8 +51,6 @@ class Parts:
         The parts.
     max_iter : int
         Epochs or iterations.
-    by_posterior : bool
-        Predict by the largest posterior.
     sharpness : float
         Steepness of probabilities of relative costs.
     start : tuple of (str, object)
@@ -70,7 +68,6 @@ class Parts:
     kernel: Link
     solver: Solver
     max_iter: int
-    by_posterior: bool = False
     sharpness: float = SHARPNESS
     start: tuple[tuple[str, object], ...] = ()
     ignores_missing: bool = False
@@ -166,7 +163,7 @@ class Specification(BaseEstimator):
         """The solver; "auto" takes L-BFGS where there is a gradient, but Adam or online for many sparse features."""
         if self.solver != "auto":
             return self._part("solver", self.solver)
-        if not (cost.smooth and relevance.smooth) or getattr(cost, "slope", 0) == "time":
+        if not (cost.smooth and relevance.smooth) or counts_steps(cost):
             return self._part("solver", "online")
         if X is not None and is_sparse(X) and X.shape[1] >= WIDE_SPARSE:
             plain = type(relevance) is Relevance and is_compiled(cost, self._kernel())
@@ -186,7 +183,6 @@ class Specification(BaseEstimator):
             kernel=_copy(self._kernel()),
             solver=_copy(solver),
             max_iter=self.max_iter,
-            by_posterior=getattr(self, "decision", "nearest") == "posterior",
             sharpness=_sharpness(cost),
             start=tuple((name, getattr(self, name)) for name in START_PARAMETERS if hasattr(self, name)),
             ignores_missing=self.missing == "ignore",
@@ -225,11 +221,6 @@ def check_parts(estimator: BaseEstimator, parts: Parts) -> None:
         raise ValueError(
             f"n_prototypes='auto' of {name} chooses how many prototypes there are, but init holds given ones. Set "
             "n_prototypes to their number, or init to a name such as 'kmeans'."
-        )
-    if parts.by_posterior and not isinstance(cost, SoftCost):
-        raise ValueError(
-            f"decision='posterior' of {name} needs a cost that sums over the prototypes of a class, 'snpc' or 'rslvq'; "
-            f"got {estimator.cost!r}. Use decision='nearest'."
         )
     if parts.learns_width and not cost.smooth:
         raise ValueError(
@@ -275,7 +266,7 @@ def _check_online(estimator: BaseEstimator, parts: Parts) -> None:
 
 def _check_batch(estimator: BaseEstimator, parts: Parts) -> None:
     name, solver = type(estimator).__name__, type(parts.solver).__name__
-    if isinstance(parts.cost, WinnerRule | WindowRule):
+    if not parts.cost.smooth:
         raise ValueError(
             f"The 'solver' parameter of {name} must be 'online' or Online, as it has no cost; got {solver}."
         )
@@ -284,7 +275,7 @@ def _check_batch(estimator: BaseEstimator, parts: Parts) -> None:
             f"solver={solver} of {name} needs a relevance with a gradient, and {estimator.relevance!r} is a rule "
             "without one. Use solver='online', or another relevance, such as 'gradient' or 'matrix'."
         )
-    if getattr(parts.cost, "slope", 0) == "time":
+    if counts_steps(parts.cost):
         raise ValueError(f"slope='time' of {name} counts single steps, so it needs solver='online', not {solver}.")
 
 

@@ -82,7 +82,7 @@ def with_moments(training: Training, samples: ArraySamples) -> Training:
     state = training.state
     if state.moments is None:
         return training
-    moments = state.moments + FeatureMoments.of(samples)
+    moments = state.moments + samples.reduce(FeatureMoments.of, samples.block_rows())
     return replace(training, state=replace(state, moments=moments, variances=moments.variances()))
 
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lvq.estimators.specification import Parts
-from lvq.model.costs import CrossEntropyCost, SoftCost
+from lvq.model.costs import CrossEntropyCost, SoftCost, counts_steps
 from lvq.model.importance import feature_importances
 from lvq.model.links import Identity, Kernel, Link
 from lvq.model.metrics import Metric
 from lvq.model.objective import Objective, Params, Problem, sample_space
 from lvq.model.observed import Observed
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.relevance import DataScale
+from lvq.model.relevance import DataScale, Matrix, Relevance
 from lvq.model.rows import as_numpy, has_missing, like, unit_rows
 from lvq.model.samples import ArraySamples, FeatureMoments, filled, typical_variance
 from lvq.model.scores import DecisionRule
@@ -40,9 +40,8 @@ class Training:
 
     def objective(self, samples: ArraySamples) -> Objective:
         """Metric, link, cost in plain numbers, and labels."""
-        cost = self.state.scaled_cost(self.params.prototypes.dtype)
         metric = metric_for(self.state.relevance.metric(self.labels), samples, self.state.variances)
-        return Objective(metric, self.link, cost, self.labels)
+        return Objective(metric, self.link, self.state.scaled_cost(), self.labels)
 
     def with_result(self, result: Result, state: TrainingState) -> "Training":
         """After a solver's run; a width that was not learned stays."""
@@ -74,7 +73,7 @@ def begin(
 ) -> Training:
     """Starting metric and kernel, and then, once, the units that make the rest independent of scale."""
     rule, known = parts.relevance, filled(samples) if samples.in_memory else samples
-    moments = FeatureMoments.of(samples) if parts.ignores_missing else None
+    moments = samples.reduce(FeatureMoments.of, samples.block_rows()) if parts.ignores_missing else None
     variances = None if moments is None else moments.variances()
     metric = metric_for(rule.metric(labels), samples, variances)
     params = Params(prototypes, rule.start(known, labels, stream=stream), None)
@@ -114,9 +113,9 @@ def run(parts: Parts, training: Training, samples: ArraySamples, report: Report)
     rule = training.state.relevance
     if parts.max_iter == 0 or (parts.is_online and _only_prototypes(training)):
         return training, Result(training.params, 0, [], converged=True)
-    # Adam scales every coordinate, and a structure and shrinkage to the identity are of the features
-    of_features = any(getattr(rule, name, 0) for name in ("sparsity", "smoothness", "shrinkage"))
-    of_features = of_features or getattr(rule, "feature_groups", None) is not None
+    # Adam scales every coordinate; a structure, a shrinkage to the identity and rules of the user's own are of features
+    of_features = type(rule) not in (Relevance, Matrix) or getattr(rule, "feature_groups", None) is not None
+    of_features = of_features or any(getattr(rule, name, 0) for name in ("sparsity", "smoothness", "shrinkage"))
     outside = isinstance(parts.solver, Adam) or of_features or parts.unit_length
     space = None if outside else sample_space(samples, rule.metric(training.labels))
     params = None if space is None else space.inside(training.params)
@@ -175,7 +174,7 @@ def objective_value(training: Training, samples: ArraySamples) -> float:
     """The mean cost of samples with its penalty: what the batch solvers minimise; that of mu for a slope of "time"."""
     centre = samples.centre()
     arranged, objective = samples.arranged(centre), training.objective(samples)
-    if getattr(objective.cost, "slope", 0) == "time":
+    if counts_steps(objective.cost):
         objective = replace(objective, cost=replace(objective.cost, slope=0.0))  # type: ignore[type-var]
     objective, params = objective.beside(training.params, arranged, centre)
     problem = Problem(objective, training.state.relevance, scale=training.state.units.scale)
@@ -191,11 +190,12 @@ def fitted_model(
     temperature: float = 1.0,
 ) -> PrototypeModel:
     """The model as frozen arrays and parts; with samples also the importances of features."""
-    params, cost = training.params, training.state.scaled_cost(training.params.prototypes.dtype)
+    params, cost = training.params, training.state.scaled_cost()
     xi = getattr(cost, "xi", None)
     xi = None if xi is None else float(xi)
     soft, log_probabilities = isinstance(cost, SoftCost), isinstance(cost, CrossEntropyCost)
-    rule = DecisionRule(xi, parts.sharpness, soft, parts.by_posterior, temperature, log_probabilities)
+    by_posterior = isinstance(parts.cost, SoftCost) and parts.cost.decision == "posterior"
+    rule = DecisionRule(xi, parts.sharpness, soft, by_posterior, temperature, log_probabilities)
     model = PrototypeModel(
         prototypes=params.prototypes,
         labels=training.labels,

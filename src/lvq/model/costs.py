@@ -49,7 +49,7 @@ class MarginCost(Part):
         Weight of the regulariser, in units of 1/spread until `scaled`.
     cost_matrix : array of shape (n_classes, n_classes), optional
         Cost of predicting the column's class for a sample of the row's class, as a factor of the cost of each sample by
-        the class of its nearest other prototype. Estimators set it.
+        the class of its nearest other prototype. `LVQClassifier` sets it.
     """
 
     smooth: ClassVar[bool] = True
@@ -71,7 +71,7 @@ class MarginCost(Part):
         """Cost of each sample and its derivatives, (N, 2), from d+ and d-, (N, 2), and their prototypes."""
         cost, by_plus, by_minus = self.of_margin(H[:, 0], H[:, 1])
         if self.cost_matrix is not None:
-            factor = self.cost_matrix[y, labels[touched[:, 1]]]
+            factor = like(beside(self.cost_matrix, H), H)[y, labels[touched[:, 1]]]
             cost = (cost - self.least) * factor + self.least
             by_plus, by_minus = by_plus * factor, by_minus * factor
         if self.alpha:
@@ -174,11 +174,14 @@ class SoftCost(Part):
         Weight of the regulariser; the regulariser contains xi, so the weight has no unit.
     xi : float, default=2.0
         Steepness, in units of 1/spread until `scaled`.
+    decision : {"nearest", "posterior"}, default="nearest"
+        Predict the class of the nearest prototype, as the papers do, or that of the largest posterior.
     """
 
     smooth: ClassVar[bool] = True
     alpha: float = 0.0
     xi: float = 2.0
+    decision: Literal["nearest", "posterior"] = "nearest"
 
     def scaled(self, spread: float) -> Self:
         """The same cost with plain numbers instead of multiples of the spread."""
@@ -240,7 +243,7 @@ class CrossEntropyCost(Part):
         classes c but y. This is convex in the distances d, about the expected cost sum_c cost[y, c] p_c where that is
         small, and never below log(2) times the cost of the predicted class. Equal costs give m times the cross-entropy,
         two classes the cost of LOGM times that of the mistake. Probabilities of such a model include the costs.
-        Estimators set it.
+        `LVQClassifier` sets it.
     """
 
     smooth: ClassVar[bool] = True
@@ -342,6 +345,12 @@ class WindowRule(Part):
 
 
 CostOrRule: TypeAlias = Cost | WinnerRule | WindowRule  # what a model learns by; only the online solver uses rules
+
+
+def counts_steps(cost: CostOrRule) -> bool:
+    """Whether the cost changes with every step of the online solver: with a slope of "time"."""
+    return getattr(cost, "slope", 0) == "time"
+
 
 #: The costs that a string names, with their defaults.
 COSTS: dict[str, MarginCost | SoftCost | CrossEntropyCost] = {

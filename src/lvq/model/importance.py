@@ -33,11 +33,11 @@ from lvq.typing import Array
 
 DEGREE = 3  # of the curve
 OUTPUTS = 64  # classes, and prototypes, that count
-FEATURES = 2**12  # whose covariances are held at a time
+FEATURES_HELD = 2**12  # whose covariances are held at a time
 MOST = 2**24  # numbers of samples in memory, or of their outputs; of more a random part of the samples is used
 FEW, FEW_SPARSE = 500, 50  # samples that are used in any case; sparse ones become dense
 ROUNDING = 1e-14  # deviation of a feature relative to its mean, up to which it counts as constant
-SMALLEST = 1e-8  # variance of a combination of powers, relative to theirs, that counts as zero
+SMALLEST_VARIANCE = 1e-8  # variance of a combination of powers, relative to theirs, that counts as zero
 
 
 @dataclass(frozen=True)
@@ -203,8 +203,8 @@ def explained_fractions(model: PrototypeModel, samples: ArraySamples) -> np.ndar
     rows = samples.block_rows(len(model.labels) + len(model.classes))
     curve, outputs = fitted_curve(samples, rows), Outputs.uncalibrated(model).most_frequent(samples, rows)
     fractions = []
-    for begin in range(0, samples.n_features, FEATURES):
-        part = slice(begin, begin + FEATURES)
+    for begin in range(0, samples.n_features, FEATURES_HELD):
+        part = slice(begin, begin + FEATURES_HELD)
         found = samples.reduce(partial(_moments, curve.of_features(part), outputs, part), rows)
         weighting = output_weighting(found.of_outputs(), found.pairs, len(outputs.classes))
         fractions.append(explained(*found.of_features(), weighting)[0])
@@ -219,7 +219,7 @@ def explained(gram: np.ndarray, cross: np.ndarray, weighting: np.ndarray) -> tup
     scale = np.sqrt(np.maximum(np.diagonal(gram, axis1=-2, axis2=-1), 0))
     inverse = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
     sizes, axes = np.linalg.eigh(gram * inverse[..., :, None] * inverse[..., None, :])
-    kept = sizes > SMALLEST
+    kept = sizes > SMALLEST_VARIANCE
     along = np.swapaxes(axes, -1, -2) @ (cross * inverse[..., None])
     squares = ((along @ weighting) * along).sum(axis=-1)
     return np.where(kept, squares / np.where(kept, sizes, 1), 0).sum(axis=-1), kept.sum(axis=-1)

@@ -32,7 +32,7 @@ from lvq.model.costs import CostOrRule, MarginCost, WindowRule, WinnerRule
 from lvq.model.links import Kernel, Link
 from lvq.model.local_metrics import LocalMahalanobis
 from lvq.model.metrics import DistanceGradient, Euclidean, Mahalanobis, Metric
-from lvq.model.relevance import DataScale, Relevance
+from lvq.model.relevance import ONE, DataScale, Relevance
 from lvq.model.rows import (
     as_columns,
     beside,
@@ -53,7 +53,6 @@ MAX_LOG_WIDTH = 300.0  # largest absolute logarithm of a learned width: its squa
 WIDE = 2  # features for each sample from which training is in the span; below, the coordinates cost more than they save
 MIN_FEATURES = 64  # with fewer nothing is saved, and a weight must be a number of copies, which are more samples
 OUTSIDE = 1e4  # largest part of a row outside of the span, in units of the type's epsilon, that is rounding
-ONE = DataScale(1.0, 1)
 
 
 class Params(NamedTuple):
@@ -105,12 +104,10 @@ class Objective:
         """The same where samples relative to a centre are, with all arrays of their type."""
         if not samples.in_memory:
             return self, params._replace(prototypes=params.prototypes - centre)
-        X, cost = samples.X, self.cost
-        if isinstance(cost, MarginCost) and cost.cost_matrix is not None:
-            cost = replace(cost, cost_matrix=like(beside(cost.cost_matrix, X), X))
+        X = samples.X
         relevance = None if params.relevance is None else like(beside(params.relevance, X), X)
         there = Params(like(beside(params.prototypes, X) - centre, X), relevance, params.width)
-        return replace(self, cost=cost, labels=beside(self.labels, X)), there
+        return replace(self, labels=beside(self.labels, X)), there
 
 
 class BlockObjective:

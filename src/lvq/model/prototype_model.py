@@ -501,10 +501,12 @@ class PrototypeModel:
 
 def _with_winner(D: Array, winner: Array) -> Array:
     """Distances whose smallest is the winner's alone where rounding has made an earlier one equal to it."""
-    if rows.namespace(D) is not np:
-        return D
-    wrong = np.flatnonzero(D.argmin(axis=1) != winner)
-    smallest = D[wrong, winner[wrong]]
-    D[wrong] = np.maximum(D[wrong], np.nextafter(smallest, np.inf)[:, None])
-    D[wrong, winner[wrong]] = smallest
+    wrong = rows.first_argmin(D) != winner
+    if wrong.any():
+        xp, part, own = rows.namespace(D), D[wrong], winner[wrong]
+        smallest = rows.take_columns(part, own)
+        above = xp.nextafter(smallest, xp.full_like(smallest, float("inf")))
+        part = xp.maximum(part, above[:, None])
+        rows.put_columns(part, own, smallest)
+        D[wrong] = part
     return D

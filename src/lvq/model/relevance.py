@@ -38,6 +38,9 @@ class DataScale(NamedTuple):
     n_samples: int
 
 
+ONE = DataScale(1.0, 1)
+
+
 @dataclass(frozen=True)
 class Relevance(Part):
     """Base of the rules; itself the rule of the plain metric, which has no parameters."""

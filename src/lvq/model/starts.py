@@ -5,12 +5,12 @@ as w copies of it, in k-means too (up to 5,000 samples of a class); a class with
 gets as many as it has, with a warning. Samples stay where they are: tensors on their device, sparse rows sparse.
 """
 
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
 from scipy.linalg import eigh
 
+from lvq._warnings import warn
 from lvq.model import rows
 from lvq.model.samples import ArraySamples, FeatureMoments, class_means, class_moments, class_sums, rows_by_class
 from lvq.typing import Array, Label
@@ -23,7 +23,7 @@ SUBSET, PER_CENTRE = 2500, 50  # of its samples, and at least for each centre, i
 SETTLED = 0.0199
 CANCELLED = 1e-12  # squared length of a mean of rows of length one, below which it has no direction
 SPREAD = 0.1  # of several prototypes around the mean of their class, in deviations of the features
-SHRINKAGE = 0.1  # of the covariance within the classes towards a multiple of the identity
+WITHIN_SHRINKAGE = 0.1  # of the covariance within the classes towards a multiple of the identity
 
 STARTS = ("means", "kmeans", "samples", "random")
 
@@ -189,12 +189,10 @@ def on_sphere(W: np.ndarray, labels: np.ndarray, samples: ArraySamples) -> np.nd
 
 def _warn_short(short: list[tuple[int, int, int]], names: np.ndarray | None) -> None:
     label, wanted, got = short[0]
-    warnings.warn(
+    warn(
         f"Fewer prototypes than requested: class {label if names is None else names[label]!s} has {got} distinct "
         f"samples for {wanted} prototypes. Each class gets at most as many as it has distinct samples. Lower "
-        "n_prototypes, or give a dict class -> number, to silence this.",
-        UserWarning,
-        stacklevel=7,  # the call of fit
+        "n_prototypes, or give a dict class -> number, to silence this."
     )
 
 
@@ -265,7 +263,7 @@ def _directions(samples: ArraySamples, rank: int, n_features: int) -> np.ndarray
     spread = np.trace(within) / n_features
     if spread == 0:  # nothing varies inside any class
         spread, within = 1.0, np.eye(n)
-    within = (1 - SHRINKAGE) * within + SHRINKAGE * spread * np.eye(n)
+    within = (1 - WITHIN_SHRINKAGE) * within + WITHIN_SHRINKAGE * spread * np.eye(n)
     centred = (means - overall) * np.sqrt(mass / mass.sum())[:, None]
     n_discriminant, found = min(rank, len(mass) - 1), np.empty((0, n))
     if n_discriminant > 0:

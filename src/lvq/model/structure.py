@@ -19,7 +19,7 @@ import numpy as np
 from lvq.model.rows import beside, like, namespace, zeros
 from lvq.typing import Array
 
-SMALLEST = 1e-30  # fraction of the metric below which a group counts as this much: its logarithm must be finite
+SMALLEST_GROUP = 1e-30  # fraction of the metric below which a group counts as this much: its logarithm must be finite
 EXCLUDED = -1  # group of features whose weight is not learned
 
 
@@ -97,7 +97,7 @@ class Structure:
         total = weights.sum(-1)[..., None]
         fractions = weights / total
         sums = fractions if self.feature_groups is None else self._totals(fractions)
-        logarithms = namespace(weights).log(namespace(weights).clip(sums, SMALLEST, None))
+        logarithms = namespace(weights).log(namespace(weights).clip(sums, SMALLEST_GROUP, None))
         entropy = -(fractions * logarithms).sum(-1)[..., None]
         return self.sparsity * entropy.sum(), -self.sparsity / total * self.used(logarithms + entropy)
 

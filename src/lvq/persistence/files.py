@@ -13,7 +13,6 @@ import hashlib
 import json
 import math
 import os
-import warnings
 from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
@@ -24,6 +23,7 @@ from numpy.lib.format import descr_to_dtype, dtype_to_descr
 from sklearn.base import BaseEstimator
 
 from lvq._files import write_atomically
+from lvq._warnings import warn
 from lvq.persistence.consistency import require
 from lvq.persistence.encoding import Decoder, Encoder
 from lvq.persistence.trusted import Trusted, UntrustedError, trusted_names
@@ -116,11 +116,9 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Trusted] = (), max_b
         raise LoadError(f"{place.name} {error}") from error.__cause__
     installed = metadata.version("scikit-learn")
     if saved not in (None, installed):
-        warnings.warn(
+        warn(
             f"{place.name} was saved with scikit-learn {saved} and is loaded with {installed}; it may predict "
-            "differently. Fit and save it again.",
-            UserWarning,
-            stacklevel=2,
+            "differently. Fit and save it again."
         )
     return model
 

@@ -16,7 +16,7 @@ from lvq.typing import Array
 
 #: Distances add up over the features, so a step of a given length is a smaller one in each of many features: rates are
 #: for up to so many features, and fall with the root of their number beyond.
-FEATURES = 16
+FULL_RATE_FEATURES = 16
 DECAYS = (0.9, 0.999)  # of the running means of the gradient and of its square, as in Kingma and Ba
 EPSILON = 1e-8
 FIRST_SAMPLES, FIRST_EPOCHS = 400_000, (10, 20)  # before L-BFGS: samples of all epochs, and limits of their number,
@@ -136,7 +136,7 @@ class RunningMeans:
 def _scale(part: Array) -> float:
     """Factor of the rate of a part of the parameters."""
     shape = np.shape(part)
-    return min(1.0, (FEATURES / shape[-1]) ** 0.5) if shape else 1.0
+    return min(1.0, (FULL_RATE_FEATURES / shape[-1]) ** 0.5) if shape else 1.0
 
 
 def _decay(schedule: str, epochs: float, total: int) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 
 from lvq.model import costs, links
 from lvq.model import relevance as rules
-from lvq.model.costs import CostOrRule, WindowRule, WinnerRule
+from lvq.model.costs import CostOrRule, counts_steps
 from lvq.model.links import Part
 from lvq.model.objective import Objective, Params
 from lvq.model.rows import has_missing, is_sparse, row_squares
@@ -59,6 +59,9 @@ RELEVANCES: dict[type, int] = {
 class Online(Part):
     """Sample by sample, as the papers do.
 
+    `relevance_rate` has no effect without relevances, `step` none in LVQ1, OLVQ1, LVQ2.1, LVQ3 and RLVQ, which have no
+    gradient, and `schedule` none on the prototypes of OLVQ1: each has a rate of its own, at most `learning_rate`.
+
     Parameters
     ----------
     learning_rate : float, default=0.1
@@ -89,7 +92,7 @@ class Online(Part):
         """
         if self.schedule != "linear":
             return self
-        factor = 1.0 if isinstance(cost, WinnerRule | WindowRule) else STREAM
+        factor = STREAM if cost.smooth else 1.0
         return replace(self, schedule="constant", learning_rate=factor * self.learning_rate)
 
 
@@ -157,8 +160,7 @@ def train(
 def _rule(objective: Objective, start: Params, X: Array, max_iter: int, settings: Online, state: TrainingState) -> Rule:
     """Every number that the compiled code needs."""
     cost, link, relevance = objective.cost, objective.link, state.relevance
-    scaled = settings.step == "scaled" and not isinstance(cost, WinnerRule | WindowRule)
-    slope = getattr(cost, "slope", 0.0) or 0.0
+    scaled = settings.step == "scaled" and cost.smooth
     radius = sum(float(row_squares(part).max()) for part in (X, start.prototypes))
     return Rule(
         cost=code_of(COSTS, cost, "cost"),
@@ -170,7 +172,7 @@ def _rule(objective: Objective, start: Params, X: Array, max_iter: int, settings
         relevance_rate=float(relevance.rate if settings.relevance_rate is None else settings.relevance_rate),
         width_rate=0.0 if start.width is None else float(settings.learning_rate),
         shape=float(getattr(link, "shape", 1.0)),
-        slope=TIME if slope == "time" else float(slope),
+        slope=TIME if counts_steps(cost) else float(getattr(cost, "slope", 0.0) or 0.0),
         xi=float(getattr(cost, "xi", 1.0)),
         alpha=float(getattr(cost, "alpha", 0.0)),
         window=float(getattr(cost, "window", 0.0)),

@@ -12,12 +12,12 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from lvq.model.costs import CostOrRule, MarginCost, WinnerRule
+from lvq.model.costs import CostOrRule, WinnerRule
 from lvq.model.links import Link
 from lvq.model.metrics import Metric, mean_apart
 from lvq.model.objective import Params
 from lvq.model.prototype_model import PrototypeModel
-from lvq.model.relevance import DataScale, Fisher, FisherNeighbours, Matrix, Relevance
+from lvq.model.relevance import ONE, DataScale, Fisher, FisherNeighbours, Matrix, Relevance
 from lvq.model.rows import beside, like, namespace, wide
 from lvq.model.samples import ArraySamples, FeatureMoments
 
@@ -41,7 +41,7 @@ class Units(NamedTuple):
     step: float
     link: float
     samples: float = 0.0
-    scale: DataScale = DataScale(1.0, 1)
+    scale: DataScale = ONE
 
 
 def _spread(metric: Metric, params: Params, link: Link | None, block: ArraySamples) -> np.ndarray:
@@ -171,12 +171,9 @@ class TrainingState:
         random_state.set_state(self.random_state.get_state(legacy=False))
         return replace(self, random_state=random_state)
 
-    def scaled_cost(self, dtype: np.dtype) -> CostOrRule:
-        """The cost in plain numbers: multiples of the spread become absolute, a cost matrix takes the data's type."""
-        cost = self.cost.scaled(self.units.link) if hasattr(self.cost, "scaled") else self.cost
-        if isinstance(cost, MarginCost) and cost.cost_matrix is not None:
-            cost = replace(cost, cost_matrix=cost.cost_matrix.astype(dtype))
-        return cost
+    def scaled_cost(self) -> CostOrRule:
+        """The cost in plain numbers: multiples of the spread become absolute."""
+        return self.cost.scaled(self.units.link) if hasattr(self.cost, "scaled") else self.cost
 
 
 def state_problem(state: TrainingState, model: PrototypeModel) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from lvq.solvers.kernels.compiling import VERSION, helper, inlined, stored
 from lvq.solvers.kernels.costs import decay_of, learn_width, rate_of, touch, winner_of, within_reach
 
-SMALLEST, LARGEST = 1e-9, 1e9  # sizes of a scale between which V keeps its digits
+SMALLEST_SCALE, LARGEST_SCALE = 1e-9, 1e9  # sizes of a scale between which V keeps its digits
 
 
 @helper
@@ -45,7 +45,7 @@ def _products(values, columns, V, scales, products):
 def _move(values, columns, V, scales, j, change):
     """w_j += change (x - w_j)."""
     scale = scales[j] * (1.0 - change)
-    if not SMALLEST <= abs(scale) <= LARGEST:
+    if not SMALLEST_SCALE <= abs(scale) <= LARGEST_SCALE:
         for k in range(V.shape[0]):
             V[k, j] *= scale
         scale = 1.0
