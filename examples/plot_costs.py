@@ -3,7 +3,8 @@ Costs of mistakes
 =================
 
 Missing a malignant tumour is worse than a false alarm. `cost_matrix` of `LVQClassifier`, here with the cost of
-GMLVQ, gives each kind of mistake a cost, by which samples are weighted in training. Rows are true classes, columns predicted ones.
+GMLVQ, gives each kind of mistake a cost, by which samples are weighted in training. Rows are true classes, columns
+predicted ones.
 """
 
 import matplotlib.pyplot as plt
