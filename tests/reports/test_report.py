@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,9 +25,9 @@ from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 import lvq
 from lvq import GLVQ, GMLVQ, GRLVQ, LVQClassifier, RejectClassifier
 from lvq.rejection import CostClassifier
-from lvq.reports import Context, Report, render
+from lvq.reports import Context, Folds, Report, render
 from lvq.reports.charts import drawings
-from lvq.reports.metrics import fraction_of
+from lvq.reports.metrics import fraction_of, metrics_of
 from lvq.reports.rejection import operating_points
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.online import Online
@@ -126,10 +127,66 @@ def test_a_useless_model_is_called_useless():
     model = GLVQ(init=[[0.0, 0.0], [99.0, 99.0]], solver=Online(learning_rate=0)).fit(X[::2], y[::2])
     report = Report.of(model, X, y)
     first, *others = report.verdict
-    assert "no use" in first.text
+    assert first.text.startswith("This model is no better than always predicting “common”: it predicts 160 of 200")
+    assert "It does rank" not in first.text
     assert first.good is False
     assert any("rare" in answer.text and answer.good is False for answer in others)
+    assert not any(answer.good for answer in others)
     assert report.to_json()["verdict"][0] == {"text": first.text, "good": False}
+
+
+def with_metrics(report, n_common, found, score, **changes):
+    """A report of 500 samples, the first of them of class 0, with some predicted as class 1."""
+    y, predicted = np.repeat([0, 1], [n_common, 500 - n_common]), np.zeros(500, int)
+    predicted[list(found)] = 1
+    second = score(y)
+    table = np.column_stack([1 - second, second])
+    metrics = metrics_of(y, predicted, np.ones(500, bool), 2, table)
+    return replace(report, metrics=metrics, folds=None, **changes)
+
+
+def test_a_model_that_only_ranks_is_told_so(wdbc):
+    """And the interval of its AUC covers the true one in 95 % of the cases."""
+    rng = np.random.default_rng(0)
+    ranks = with_metrics(wdbc.report, 474, [], lambda y: 0.02 * (y + 2 * rng.random(500)))
+    first, *others = ranks.verdict
+    name = ranks.data.classes[1]
+    assert first.text.endswith(
+        f"It does rank the samples (AUC {ranks.metrics.auc:.2f}); --costs makes it predict “{name}” more often."
+    )
+    assert first.good is False
+    assert not any(answer.good for answer in others)
+    drawn = [with_metrics(wdbc.report, 400, [], lambda y: 0.1 * (y + rng.random(500) * 2)) for _ in range(200)]
+    covered = [low <= 0.875 <= high for low, high in (one.metrics.auc_interval for one in drawn)]
+    assert np.mean(covered) > 0.9
+
+
+def test_useful_by_cross_validation_alone(wdbc):
+    data = replace(wdbc.report.data, train_counts=[700, 300])
+    small = with_metrics(wdbc.report, 350, [*range(40), *range(350, 400)], lambda y: 0.3 + 0.2 * y, data=data)
+    first = replace(small, folds=Folds([0.75, 0.76, 0.77], [250, 250, 250])).verdict[0]
+    assert first.text.startswith(
+        "This model is useful by cross-validation (76.0 % against 70.0 %); the test alone is too small to show it: "
+        "it predicts 360 of 500"
+    )
+    assert first.good is None
+    bare = replace(small, data=replace(data, n_train=None))
+    assert "It was not compared with logistic regression (give X_train and y_train)." in map(str, bare.verdict)
+
+
+def test_one_row_in_every_fold_shows_nothing(wdbc):
+    folds = Folds([0.949, 0.95, 0.948], [500, 500, 500], [0.947, 0.948, 0.946])
+    low, high = folds.above_logistic_regression
+    assert low < 0 < high
+    assert folds.above(0.5)[0] > 0
+    texts = [str(answer) for answer in replace(wdbc.report, folds=folds).verdict]
+    assert sum("No clear difference from logistic regression" in text for text in texts) == 1
+
+
+def test_the_guarantee_comes_second_and_a_rejection_of_right_ones_can_be_switched_off(wdbc):
+    assert wdbc.report.verdict[1].text.startswith("Guaranteed for new samples")
+    right = with_metrics(wdbc.report, 250, range(250, 500), lambda y: y, accepted_accuracy=fraction_of(np.ones(400)))
+    assert any(str(answer).endswith("min_coverage=1 (--coverage 1) accepts all.") for answer in right.verdict)
 
 
 def test_a_column_that_may_contain_the_class_is_suspected_where_predictions_are_good():
@@ -139,14 +196,33 @@ def test_a_column_that_may_contain_the_class_is_suspected_where_predictions_are_
     X["leak"] = 20.0 * (y == "ill") + X["leak"]
     X["number"] = np.arange(240)
     model = make_pipeline(StandardScaler(), GRLVQ(random_state=0))
+    X["code"] = X["leak"] + rng.normal(0, 3, 240)  # so that the importance is shared
     good = Report.of(model.fit(X[:120], y[:120]), X[120:], y[120:]).verdict
-    assert sum("Check the data: is leak known before the class is?" in answer.text for answer in good) == 1
+    assert sum("Check the data: are leak, code known before the class is?" in answer.text for answer in good) == 1
     assert sum("a different whole number in every test sample: number" in answer.text for answer in good) == 1
     assert "No class is missed: every sample of every class is found." in [answer.text for answer in good]
     shuffled = rng.permutation(y[120:])
     useless = Report.of(model, X[120:], shuffled).verdict
     assert useless[0].good is False
     assert not any("known before the class" in answer.text for answer in useless)
+
+
+@pytest.mark.parametrize("n_classes", [2, 6])
+def test_a_column_that_predicts_alone_is_suspected_by_its_order_or_its_values(n_classes):
+    rng = np.random.default_rng(0)
+    codes = np.arange(240) % n_classes
+    X = pd.DataFrame(rng.normal(size=(240, 12)) + 0.7 * codes[:, None])
+    X.columns = [f"measurement {k}" for k in range(12)]
+    X["therapy"] = np.array(list("abcdef"))[codes]
+    X["score"] = 8.0 * (codes * 5 % 7) + rng.normal(size=240)  # in another order than the classes
+    X["ward"] = np.array(["north", "south"])[np.arange(240) % 3 % 2]
+    steps = make_column_transformer((OneHotEncoder(), ["therapy", "ward"]), remainder=StandardScaler())
+    model = make_pipeline(steps, GLVQ(random_state=0)).fit(X[:120], codes[:120])
+    report = Report.of(model, X[120:], codes[120:])
+    (found,) = report.data.suspects
+    assert set(re.findall("therapy|score|ward|measurement", found)) == {"therapy", "score"}
+    assert "Checked: no column" not in render(report)
+    assert "Checked: no column" in render(Report.of(model, X[120:], rng.permutation(codes[120:])))
 
 
 # -- classes, dates, missing values ------------------------------------------------------------------------------------
