@@ -159,11 +159,7 @@ def evidence_of_set(name: str, splits: int) -> dict[str, dict[str, float]]:
             pairs = zip(one.evidence[same], other.evidence[same])  # type: ignore[index]
             cases += [(float(spearmanr(*pair)[0]), float(np.corrcoef(*pair)[0, 1])) for pair in pairs]
         rank, linear = np.mean(cases, axis=0)
-        found[key] = {
-            "rank_correlation": round(float(rank), 3),
-            "correlation": round(float(linear), 3),
-            "cases": len(cases),
-        }
+        found[key] = {"rank_correlation": round(float(rank), 3), "correlation": round(float(linear), 3)}
     return found
 
 
@@ -200,8 +196,8 @@ def table(results: list[dict]) -> str:
         lines += ["", f"Accuracy on the other half, {title}, %: {', '.join(cells[:-1])}; mean {cells[-1]}."]
     lines += [
         "",
-        "Evidence of one case by the models of two halves: Spearman's and Pearson's correlation over the features, averaged "
-        "over the held-out cases with the same label and rival.",
+        "Evidence of one case by the models of two halves: Spearman's and Pearson's correlation over the features, "
+        "averaged over the held-out cases with the same label and rival.",
         "",
         "| model | " + " | ".join(str(result["dataset"]) for result in results) + " | mean |",
         "|---|" + "---|" * (len(results) + 1),

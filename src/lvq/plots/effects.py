@@ -97,8 +97,6 @@ def effects_of(
     median = _median(samples)
     pair = _Pair(*_classes(found, layout.join(median), class_))
     if n_resamples:
-        if y is None:
-            raise ValueError("y of EffectDisplay, the classes of X, is needed for n_resamples; give it.")
         refits = variable_importances(estimator, X, y, n_resamples=n_resamples).refits
     halves = [need_model(refit, "EffectDisplay") for refit in refits]
     cells, labels, exact = input_values(found, found.model.prototypes), found.model.labels, pair.is_exact(found)

@@ -172,13 +172,11 @@ def _importance(found: VariableImportances, ax: Axes) -> None:
 
 def _effect(effects: Effects, place: int, ax: Axes) -> None:
     """One effect, on an axis of log-odds that is the same for all."""
-    ends = [
-        end for one in effects.columns for curve in (np.array(one.log_odds),)
-        for end in ((curve - (one.error or 0.0)).min(), (curve + (one.error or 0.0)).max())
-    ]  # fmt: skip
-    room = 0.25 * (max(ends) - min(ends) or 1.0)
+    curves = [np.array(one.log_odds) + np.outer([-1, 1], one.error or [0.0]) for one in effects.columns]
+    low, high = min(curve.min() for curve in curves), max(curve.max() for curve in curves)
+    room = 0.25 * (high - low or 1.0)
     display = EffectDisplay(effects=replace(effects, columns=effects.columns[place : place + 1])).plot(ax)
-    display.axes_[0].set_ylim(min(ends) - room, max(ends) + room)
+    display.axes_[0].set_ylim(low - room, high + room)
     display.axes_[0].set_ylabel("Log-odds")
 
 

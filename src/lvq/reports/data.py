@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
+from scipy.stats import mannwhitneyu
 from sklearn.utils.validation import column_or_1d
 
 from lvq.inspection.importance import VariableImportances
@@ -136,9 +137,10 @@ def _suspects(held_out: HeldOut, importances: VariableImportances | None, n_know
         )
     alone = _enough_alone(held_out)
     if alone:
-        text = "It alone separates" if len(alone) == 1 else "Each of them alone separates"
-        are = "Is" if len(alone) == 1 else "Are"
-        found.append(f"{are} {listed(alone)} known before the class is? {text} the classes (almost) perfectly.")
+        start, end = ("Is", "It alone") if len(alone) == 1 else ("Are", "Each")
+        found.append(
+            f"{start} {listed(alone)} known before the class is? {end} separates the classes almost perfectly."
+        )
     low, _ = fraction_of(held_out.correct).interval or (0.0, 1.0)
     useful = low > np.bincount(held_out.y).max() / len(held_out.y)
     if useful and importances is not None and len(importances.names) >= MIN_COLUMNS:
@@ -171,13 +173,8 @@ def _orders(values: Floats, y: Codes) -> bool:
     """Whether each class lies beyond the one before it, with an AUC of at least `MAX_AREA`."""
     by_class = [values[(y == label) & ~np.isnan(values)] for label in np.unique(y)]
     by_class = sorted((one for one in by_class if len(one) >= MIN_CLASS), key=np.median)
-    pairs = list(zip(by_class[:-1], by_class[1:]))
-    return bool(pairs) and all(_area(low, high) >= MAX_AREA for low, high in pairs)
-
-
-def _area(low: Floats, high: Floats) -> float:
-    ranks = rankdata(np.concatenate([low, high]))[len(low) :]
-    return float((ranks.mean() - (len(high) + 1) / 2) / len(low))
+    areas = [mannwhitneyu(high, low)[0] / len(high) / len(low) for low, high in pairwise(by_class)]
+    return bool(areas) and min(areas) >= MAX_AREA
 
 
 def _names_classes(values: list[str], y: Codes) -> bool:

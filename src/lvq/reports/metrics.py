@@ -93,7 +93,7 @@ class Metrics:
     balanced_accuracy: float
     by_class: list[ClassMetrics]
     auc: float | None  # the mean over the classes
-    auc_interval: Interval | None  # of two classes, where samples are independent
+    auc_error: float | None  # standard error of an AUC that is chance; of two classes of independent samples
     log_loss: float | None
 
     @property
@@ -125,8 +125,8 @@ def metrics_of(
     -------
     metrics : Metrics
         `accuracy`, `majority` (accuracy of always predicting `most_frequent`, a class of y), `balanced_accuracy` (mean
-        sensitivity of the classes that y has), `by_class` (each class against all others), `auc` with its 95 %
-        interval and `log_loss`, all None without probabilities.
+        sensitivity of the classes that y has), `by_class` (each class against all others), `auc` and `log_loss`, both
+        None without probabilities.
 
     Examples
     --------
@@ -145,17 +145,9 @@ def metrics_of(
         balanced_accuracy=float(np.mean([row.sensitivity.value for row in rows if row.sensitivity.total])),
         by_class=rows,
         auc=float(np.mean(areas)) if areas else None,
-        auc_interval=_area_interval(areas[0], counts) if groups is None and len(areas) == n_classes == 2 else None,
+        auc_error=float(np.sqrt((len(y) + 1) / 12 / counts.prod())) if groups is None and n_classes == 2 else None,
         log_loss=None if table is None else float(log_loss(y, table, labels=np.arange(n_classes))),
     )
-
-
-def _area_interval(area: float, counts: Codes) -> Interval:
-    """95 % interval of the AUC of two classes, by Hanley and McNeil."""
-    one, two, square = area / (2 - area), 2 * area**2 / (1 + area), area**2
-    variance = area - square + (counts[0] - 1) * (one - square) + (counts[1] - 1) * (two - square)
-    half = 1.96 * np.sqrt(variance / counts.prod())
-    return float(area - half), float(min(area + half, 1.0))
 
 
 def _of_class(

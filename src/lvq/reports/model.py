@@ -95,7 +95,7 @@ def model_card(model: BaseEstimator, found: FoundModel) -> ModelCard:
 def _metric(model: PrototypeModel) -> str:
     """The kind of distance."""
     R = model.relevance
-    if R is None or (R.ndim == 1 and (R == R[0]).all()):
+    if R is None or (R.ndim == 1 and R.min() == R.max()):
         return f"{'Euclidean' if R is None else 'squared differences'}: all features have the same weight"
     if isinstance(model.metric, LocalDiagonal):
         return f"{len(R)} sets of weights of {R.shape[1]} features"

@@ -64,13 +64,14 @@ def _against_constant(report: Report) -> Answer:
     start, end = f"It is not shown that this model is better than {always}", " The difference may be chance."
     if (accuracy.value or 0.0) <= metrics.majority:
         start, end = f"This model is no better than {always}", ""
-    return Answer(f"{start}: {found}; {constant}.{end}{_ranks(report)}", False)
+    rest = f"that would be correct for {percent(metrics.majority)} of them"
+    return Answer(f"{start}: {found}; {rest}.{end}{_ranks(report)}", False)
 
 
 def _ranks(report: Report) -> str:
     """What a model whose predictions are of no use may still do, where its AUC shows it."""
     metrics, classes = report.metrics, report.data.classes
-    if metrics.auc_interval is None or metrics.auc_interval[0] <= 0.5:
+    if metrics.auc is None or metrics.auc_error is None or metrics.auc < 0.5 + 1.96 * metrics.auc_error:
         return ""
     rarer = classes[1 - metrics.most_frequent]
     return f" It does rank the samples (AUC {metrics.auc:.2f}); --costs makes it predict “{rarer}” more often."
