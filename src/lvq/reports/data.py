@@ -12,6 +12,7 @@ from scipy.stats import mannwhitneyu
 from sklearn.utils.validation import column_or_1d
 
 from lvq.inspection.importance import VariableImportances
+from lvq.plots.arrays import ordered_axis
 from lvq.reports.folds import Folds
 from lvq.reports.held_out import HeldOut
 from lvq.reports.metrics import Codes, Floats, fraction_of
@@ -20,6 +21,7 @@ from lvq.typing import MatrixLike
 
 MAX_IMPORTANCE = 0.5  # of a single column, above which it may contain the class
 MAX_AREA = 0.99  # AUC of a single column, from which on it may contain the class
+MAX_FRACTION = 0.4  # of the columns that separate the classes alone, up to which they are suspicious
 MIN_CLASS = 5  # test samples of a class, from which on its AUC is looked at
 MIN_COLUMNS = 4  # from which on such an importance is remarkable
 MIN_ROWS = 50  # from which on a different whole number in each is remarkable
@@ -162,11 +164,12 @@ def _suspects(held_out: HeldOut, importances: VariableImportances | None, n_know
 def _enough_alone(held_out: HeldOut) -> list[str]:
     """Columns of which each separates the classes: by order, or by values that have one class each."""
     y, columns = held_out.y, held_out.columns
-    if len(y) < MIN_ROWS or len(np.unique(y)) < 2 or columns.images() is not None:
+    if len(y) < MIN_ROWS or len(np.unique(y)) < 2 or columns.images() is not None or ordered_axis(columns.names):
         return []
     cells = ([str(row[k]) for row in held_out.cells] for k in range(len(columns.names)))
     every = zip(columns.names, held_out.numbers.T, cells)
-    return [name for name, numbers, values in every if _orders(numbers, y) or _names_classes(values, y)]
+    found = [name for name, numbers, values in every if _orders(numbers, y) or _names_classes(values, y)]
+    return found if len(found) <= max(1, MAX_FRACTION * len(columns.names)) else []  # or the classes are far apart
 
 
 def _orders(values: Floats, y: Codes) -> bool:
