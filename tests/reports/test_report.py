@@ -429,7 +429,7 @@ def test_ten_cases_can_be_recomputed_from_the_text_of_the_page(name, request):
         evidence = re.findall(r"<td[^>]*>([+-]\d+\.\d\d)</td></tr>", card)
         assert len(evidence) == 7  # the last is that of the others
         assert sum(map(float, evidence)) == pytest.approx(float(log_odds), abs=0.005 * 8)
-        probability = float(re.search(r"Probability (\S*) %", text)[1]) / 100
+        probability = float(re.search(r"Probability (?:over )?(\S*) %", text)[1]) / 100
         assert probability == pytest.approx(1 / (1 + np.exp(-float(log_odds))), abs=0.002)
         own, other = (1e6, 1) if "million" in odds else map(float, odds.replace(",", "").split(" : "))
         assert np.log(own / other) == pytest.approx(min(float(log_odds), np.log(1e6)), abs=0.011)
