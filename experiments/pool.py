@@ -27,6 +27,7 @@ SETS = POOL_NAMED + POOL_FILES
 DIVISIONS, FOLDS = 2, 5
 LOGISTIC, DEFAULT, SEARCH, SVM = "logistic regression", "LVQClassifier", "LVQClassifierCV", "SVC"
 FORMS = ("plain", "linear", "additive", "matrix")
+READABLE = ("additive", "linear")
 #: From cheap to dear; the forms one by one come last, for what a readable form costs.
 MODELS = (
     LOGISTIC, "GMLVQ", "random forest", DEFAULT, SVM, "boosting", SEARCH, *(f"{DEFAULT}, {form}" for form in FORMS),
@@ -94,8 +95,9 @@ def chosen(model: Any) -> str:
 
 
 def summary(found: Found) -> str:
-    """The tables of what is stored, over the sets and divisions that all models have."""
-    names = [name for name in MODELS if any(cell.method == name for cell in found)]
+    """The tables of what is stored, over the sets and divisions that all models have but those of a fixed form."""
+    forms = {_fixed(form) for form in FORMS}
+    names = [name for name in MODELS if name not in forms and any(cell.method == name for cell in found)]
     shared = set.intersection(*({_place(cell) for cell in found if cell.method == name} for name in names))
     sets = [name for name in SETS if any(place[0] == name for place in shared)]
     kept = {cell: result for cell, result in found.items() if _place(cell) in shared}
@@ -115,7 +117,15 @@ def summary(found: Found) -> str:
             f"| {names[place]} | {accuracy[place].mean():.2f} | {_shown(loss)} | {ranks[place]:.2f} | {seconds:.2f} |"
         )
     return "\n".join(
-        [*lines, "", *_forms(kept), *_far_behind(names, sets, accuracy), "", *_by_set(names, sets, accuracy)]
+        [
+            *lines,
+            "",
+            *_forms(kept),
+            *_costs_of_forms(found),
+            *_far_behind(names, sets, accuracy),
+            "",
+            *_by_set(names, sets, accuracy),
+        ]
     )
 
 
@@ -136,6 +146,29 @@ def _forms(found: Found) -> list[str]:
     """How often the default chooses each form."""
     forms = [result["form"] for cell, result in found.items() if cell.method == DEFAULT]
     return [f"{form}: {forms.count(form) / len(forms):.0%} of the choices" for form in FORMS if forms]
+
+
+def _costs_of_forms(found: Found) -> list[str]:
+    """What the readable forms cost beside the choice, over the fits that both have."""
+    lines = []
+    for form in READABLE:
+        own, free = (
+            {_place(c): r["accuracy"] for c, r in found.items() if c.method == m} for m in (_fixed(form), DEFAULT)
+        )
+        gains: dict[str, list[float]] = {}
+        for place in own.keys() & free.keys():
+            gains.setdefault(place[0], []).append(own[place] - free[place])
+        if gains:
+            points = np.mean([np.mean(each) for each in gains.values()])
+            fits = sum(map(len, gains.values()))
+            lines.append(
+                f"{form} on every set: {points:+.1f} points beside the choice ({fits} fits on {len(gains)} sets)"
+            )
+    return lines
+
+
+def _fixed(form: str) -> str:
+    return f"{DEFAULT}, {form}"
 
 
 def _far_behind(names: list[str], sets: list[str], accuracy: np.ndarray) -> list[str]:

@@ -1,14 +1,18 @@
-"""Do two models fitted to disjoint halves of a data set find the same features important?
+"""Do two models fitted to disjoint halves of a data set find the same features important, and give the same reasons?
 
     python -m experiments.relevance_stability [--splits N]
 
 Each of five data sets is divided into stratified halves, N times (10 by default). On each half a StandardScaler and a
 model are fitted, and the importances of the two halves are compared: Spearman's rank correlation over all features, and
 the fraction of the first five of one half that are among the first five of the other. Definitions are compared on
-LVQClassifier with two prototypes per class, which has a Lambda for all data; `feature_importances_` is also that of
+LVQClassifier with two prototypes per class and a matrix for each; `feature_importances_` is also that of
 LVQClassifier(), which may choose a simpler form. Writes mean and standard deviation over the splits, for each
 definition of importance, to `experiments/results/relevance_stability.json` and `.md`. `LVQ_DATA` names the folder of
 data sets.
+
+For the evidence of single cases a quarter of the samples is held out, and the rest is divided into halves. Each case
+for which both models have the same label and rival is explained by both, and the two lists of evidence are compared:
+Spearman's and Pearson's correlation over the features, averaged over the cases.
 """
 
 from __future__ import annotations
@@ -26,11 +30,12 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.inspection import permutation_importance
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from experiments.datasets import load_dataset
-from lvq import LVQClassifier
+from lvq import LVQClassifier, explain
 from lvq.plots import relevance_profile
 
 SETS = ("wdbc", "wine", "vehicle", "ionosphere", "heart")
@@ -38,6 +43,10 @@ FIRST = 5
 RESULT = pathlib.Path(__file__).parent / "results" / "relevance_stability"
 DEFAULT = "feature_importances_ of LVQClassifier()"
 Profiles = dict[str, np.ndarray]
+EXPLAINED = {
+    "LVQClassifier()": LVQClassifier(random_state=0),
+    "additive, one prototype per class": LVQClassifier(form="additive", n_prototypes=1, random_state=0),
+}
 
 
 def covariance_with_directions(model: LVQClassifier, X: np.ndarray) -> np.ndarray:
@@ -81,7 +90,7 @@ LVQ_PROFILES: dict[str, Callable[[LVQClassifier, np.ndarray], np.ndarray]] = {
 
 def profiles(X: np.ndarray, y: np.ndarray) -> tuple[Profiles, LVQClassifier]:
     """Importances by every definition, and the model with two prototypes per class."""
-    model = LVQClassifier(n_prototypes=2, random_state=0).fit(X, y)
+    model = LVQClassifier(relevance="local_matrix", n_prototypes=2, random_state=0).fit(X, y)
     found = {name: of(model, X) for name, of in LVQ_PROFILES.items()}
     moved = permutation_importance(model, X, y, n_repeats=5, random_state=0).importances_mean
     return found | {"permutation": moved} | forest_profiles(X, y), model
@@ -123,7 +132,7 @@ def of_set(name: str, splits: int, of: Callable[..., tuple[Profiles, LVQClassifi
             values.setdefault(key, []).append(agreement(found[0][key], found[1][key]))
     rows = {}
     for key, pairs in values.items():
-        mean, spread = np.mean(pairs, axis=0), np.std(pairs, axis=0, ddof=1)
+        mean, spread = np.mean(pairs, axis=0), np.std(pairs, axis=0, ddof=min(1, splits - 1))
         rows[key] = {
             "rank_correlation": round(float(mean[0]), 3),
             "rank_correlation_sd": round(float(spread[0]), 3),
@@ -133,11 +142,33 @@ def of_set(name: str, splits: int, of: Callable[..., tuple[Profiles, LVQClassifi
     return {"dataset": name, "splits": splits, "accuracy": round(float(np.mean(accuracies)), 4), "importances": rows}
 
 
+def evidence_of_set(name: str, splits: int) -> dict[str, dict[str, float]]:
+    """Mean rank correlation and correlation of the evidence of one case by the models of two halves."""
+    X, y = (np.asarray(part) for part in load_dataset(name, return_X_y=True))
+    X = X[:, X.std(axis=0) > 0].astype(float)
+    found = {}
+    for key, model in EXPLAINED.items():
+        cases: list[tuple[float, float]] = []
+        for seed in range(splits):
+            train, test = train_test_split(np.arange(len(y)), test_size=0.25, stratify=y, random_state=seed)
+            halves = train_test_split(train, test_size=0.5, stratify=y[train], random_state=seed)
+            one, other = (
+                explain(make_pipeline(StandardScaler(), model).fit(X[half], y[half]), X[test]) for half in halves
+            )
+            same = (one.label == other.label) & (one.rival_label == other.rival_label)
+            pairs = zip(one.evidence[same], other.evidence[same])  # type: ignore[index]
+            cases += [(float(spearmanr(*pair)[0]), float(np.corrcoef(*pair)[0, 1])) for pair in pairs]
+        rank, linear = np.mean(cases, axis=0)
+        found[key] = {"rank_correlation": round(float(rank), 3), "correlation": round(float(linear), 3)}
+    return found
+
+
 def with_default(result: dict[str, Any]) -> dict[str, Any]:
     """The result of a set, with the importances of the default."""
     default = of_set(result["dataset"], result["splits"], default_profile)
     importances = result["importances"] | default["importances"]
-    return result | {"importances": importances, "default_accuracy": default["accuracy"]}
+    evidence = evidence_of_set(result["dataset"], result["splits"])
+    return result | {"importances": importances, "default_accuracy": default["accuracy"], "evidence": evidence}
 
 
 def table(results: list[dict]) -> str:
@@ -163,6 +194,18 @@ def table(results: list[dict]) -> str:
         accuracies = [float(result[key]) for result in results]
         cells = [f"{100 * value:.1f}" for value in [*accuracies, float(np.mean(accuracies))]]
         lines += ["", f"Accuracy on the other half, {title}, %: {', '.join(cells[:-1])}; mean {cells[-1]}."]
+    lines += [
+        "",
+        "Evidence of one case by the models of two halves: Spearman's and Pearson's correlation over the features, "
+        "averaged over the held-out cases with the same label and rival.",
+        "",
+        "| model | " + " | ".join(str(result["dataset"]) for result in results) + " | mean |",
+        "|---|" + "---|" * (len(results) + 1),
+    ]
+    for key in EXPLAINED:
+        pairs = [[result["evidence"][key][name] for name in ("rank_correlation", "correlation")] for result in results]
+        cells = [f"{rank:.2f}, {linear:.2f}" for rank, linear in [*pairs, np.mean(pairs, axis=0)]]
+        lines.append(f"| {key} | " + " | ".join(cells) + " |")
     return "\n".join([*lines, ""])
 
 

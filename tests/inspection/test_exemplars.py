@@ -55,6 +55,7 @@ def test_a_pipeline_with_categories_and_names():
     assert plain.names.tolist() == plain.rows.tolist()
     reject = RejectClassifier(model, cv="prefit").fit(table, y)
     assert np.array_equal(exemplars(reject, table, k=2).rows, found.rows)
+    assert repr(found) == f"Exemplars(2 for each of {len(plain.rows)} prototypes; see .names and .distances)"
 
 
 @pytest.mark.parametrize(

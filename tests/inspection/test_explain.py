@@ -364,3 +364,8 @@ def test_short_descriptions():
     assert "<a>" not in page
     assert page.count("<tr>") == 5 * 5
     assert "and 115 more samples" in page
+    assert page.count("× ") == 5 * 5
+    pytest.importorskip("matplotlib")
+    display = found.plot(row=2, max_features=3)
+    assert len(display.bars_) == 4
+    assert display.label == str(found.label[2])

@@ -10,7 +10,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import lvq
 from lvq import GLVQ, LVQClassifier
+from lvq.inspection.importance import variable_importances
 from lvq.plots import EffectDisplay, EvidenceDisplay
+from lvq.plots.effects import Effect, _draw, effects_of
 
 plt = pytest.importorskip("matplotlib.pyplot")
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -91,10 +93,31 @@ def test_several_classes_and_intervals():
     assert len(display.axes_) == 3
     with pytest.raises(ValueError, match=r"class_ of EffectDisplay must be one of \[0, 1, 2\], got 'a'"):
         EffectDisplay.from_estimator(model, X, class_="a")
-    with pytest.raises(ValueError, match="y of EffectDisplay"):
+    with pytest.raises(ValueError, match="y of variable_importances, the classes of X, is needed"):
         EffectDisplay.from_estimator(model, X, n_resamples=2)
     with pytest.raises(ValueError, match="EffectDisplay needs a model whose log-odds are differences"):
         EffectDisplay.from_estimator(GLVQ().fit(X, y), X)
+
+
+def test_refits_that_exist_give_the_same_intervals(people):
+    X, y = people
+    model = fitted(people)
+    refits = variable_importances(model, X, y, n_resamples=4).refits
+    assert effects_of(model, X, refits=refits) == effects_of(model, X, y, n_resamples=4)
+
+
+def test_names_of_many_categories_do_not_overlap():
+    figure, axes = plt.subplots(figsize=(2.8, 1.9), layout="constrained")
+    names = [f"A{40 + k}" for k in range(10)]
+    values = np.arange(10.0).tolist()
+    _draw(axes, Effect("purpose", names, values, values, [0.1] * 10, [], []))
+    figure.canvas.draw()
+    labels = [label for label in axes.get_xticklabels() if label.get_text()]
+    apart = np.diff([axes.transData.transform((label.get_position()[0], 0))[0] for label in labels])
+    turned = np.deg2rad([label.get_rotation() for label in labels[1:]])
+    size = labels[0].get_fontsize() * figure.dpi / 72
+    assert len(labels) == 10
+    assert (apart * np.sin(turned) > size).all()
 
 
 def test_given_axes_are_divided(people):

@@ -247,9 +247,22 @@ def test_only_one_class_is_shown(shared, iris):
 
 OVERFLOWS = """() => [...document.querySelectorAll('body *')].filter(e => {
     if (e.closest('.hidden, .skip, svg') || !e.clientWidth) return false;
-    const inline = getComputedStyle(e).display === 'inline';
-    return (e.scrollWidth > e.clientWidth + 1 && !inline) || e.getBoundingClientRect().right > innerWidth + 1;
+    const {display, overflowY} = getComputedStyle(e), wide = e.scrollWidth > e.clientWidth + 1;
+    const high = e.scrollHeight > e.clientHeight + 2 && overflowY !== 'visible';
+    return ((wide || high) && display !== 'inline') || e.getBoundingClientRect().right > innerWidth + 1;
 }).map(e => `${e.outerHTML.slice(0, 80)}: ${e.scrollWidth} > ${e.clientWidth}`)"""
+CUT = """() => [...document.querySelectorAll('.drawing svg text')].filter(text => {
+    const own = text.getBoundingClientRect(), frame = text.ownerSVGElement.getBoundingClientRect();
+    return own.width && (own.left < frame.left - 1 || own.right > frame.right + 1 || own.top < frame.top - 1 ||
+        own.bottom > frame.bottom + 1);
+}).map(text => text.textContent)"""
+BROKEN = """() => [...document.querySelectorAll('td:not(.category), thead th')].filter(cell =>
+    cell.offsetWidth && /^[-+−–\\w.%]+$/.test(cell.innerText) && cell.innerText.length < 12 &&
+    cell.getClientRects().length && [...cell.childNodes].some(node => {
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        return new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1;
+    })).map(cell => cell.innerText)"""
 
 
 @pytest.mark.parametrize("name", ["wdbc", "digits", "hostile", "many_classes"])
@@ -260,7 +273,8 @@ def test_nothing_is_clipped_and_nothing_scrolls_sideways(name, opened):
         page.evaluate(f"document.querySelectorAll('details').forEach(each => {{ each.open = {opening}; }})")
         for width in (360, 768, 1200, 1600):
             page.set_viewport_size({"width": width, "height": 900})
-            assert page.evaluate(OVERFLOWS) == [], width
+            for found in (OVERFLOWS, CUT, BROKEN):
+                assert page.evaluate(found) == [], width
             assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
@@ -353,6 +367,11 @@ def test_the_summary_prints_on_one_page(written, wdbc, many_classes):
         text = page.locator("main").inner_text()
         assert all(answer.text in text for answer in report.verdict)
         assert page.locator("#map-chart svg").is_visible()
-        assert page.locator("#by-class").is_visible()
+        found = [row.sensitivity.value for row in report.metrics.by_class]
+        worst = [f"{100 * value:.1f} %" for value in sorted(found)[:8]]
+        shown = page.locator("td[data-label=sensitivity]").filter(visible=True).all_inner_texts()
+        assert [text.split("\n")[0].strip() for text in shown] == (worst if len(found) > 8 else [
+            f"{100 * value:.1f} %" for value in found
+        ])  # fmt: skip
         document = page.pdf(format="A4")
         assert len(re.findall(rb"/Type\s*/Page[^s]", document)) == 1

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,11 +23,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 
 import lvq
+from experiments.datasets import available, load_dataset
 from lvq import GLVQ, GMLVQ, GRLVQ, LVQClassifier, RejectClassifier
 from lvq.rejection import CostClassifier
-from lvq.reports import Context, Report, render
+from lvq.reports import Context, Folds, Report, render
 from lvq.reports.charts import drawings
-from lvq.reports.metrics import fraction_of
+from lvq.reports.metrics import fraction_of, metrics_of
 from lvq.reports.rejection import operating_points
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.online import Online
@@ -126,10 +128,64 @@ def test_a_useless_model_is_called_useless():
     model = GLVQ(init=[[0.0, 0.0], [99.0, 99.0]], solver=Online(learning_rate=0)).fit(X[::2], y[::2])
     report = Report.of(model, X, y)
     first, *others = report.verdict
-    assert "no use" in first.text
+    assert first.text.startswith("This model is no better than always predicting “common”: it predicts 160 of 200")
+    assert "It does rank" not in first.text
     assert first.good is False
     assert any("rare" in answer.text and answer.good is False for answer in others)
+    assert not any(answer.good for answer in others)
     assert report.to_json()["verdict"][0] == {"text": first.text, "good": False}
+
+
+def with_metrics(report, n_common, found, score, **changes):
+    """A report of 500 samples, the first of them of class 0, with some predicted as class 1."""
+    y, predicted = np.repeat([0, 1], [n_common, 500 - n_common]), np.zeros(500, int)
+    predicted[list(found)] = 1
+    second = score(y)
+    table = np.column_stack([1 - second, second])
+    metrics = metrics_of(y, predicted, np.ones(500, bool), 2, table)
+    return replace(report, metrics=metrics, folds=None, **changes)
+
+
+def test_a_model_that_only_ranks_is_told_so(wdbc):
+    rng = np.random.default_rng(0)
+    ranks = with_metrics(wdbc.report, 474, [], lambda y: 0.02 * (y + 2 * rng.random(500)))
+    first, *others = ranks.verdict
+    name = ranks.data.classes[1]
+    assert first.text.endswith(
+        f"It does rank the samples (AUC {ranks.metrics.auc:.2f}); --costs makes it predict “{name}” more often."
+    )
+    assert first.good is False
+    assert not any(answer.good for answer in others)
+    chance = with_metrics(wdbc.report, 474, [], lambda y: 0.1 * rng.random(500)).verdict[0].text
+    assert "It does rank" not in chance
+
+
+def test_useful_by_cross_validation_alone(wdbc):
+    data = replace(wdbc.report.data, train_counts=[700, 300])
+    small = with_metrics(wdbc.report, 350, [*range(40), *range(350, 400)], lambda y: 0.3 + 0.2 * y, data=data)
+    first = replace(small, folds=Folds([0.75, 0.76, 0.77], [250, 250, 250])).verdict[0]
+    assert first.text.startswith(
+        "This model is useful by cross-validation (76.0 % against 70.0 %); the test alone is too small to show it: "
+        "it predicts 360 of 500"
+    )
+    assert first.good is None
+    bare = replace(small, data=replace(data, n_train=None))
+    assert "It was not compared with logistic regression (give X_train and y_train)." in map(str, bare.verdict)
+
+
+def test_one_row_in_every_fold_shows_nothing(wdbc):
+    folds = Folds([0.949, 0.95, 0.948], [500, 500, 500], [0.947, 0.948, 0.946])
+    low, high = folds.above_logistic_regression
+    assert low < 0 < high
+    assert folds.above(0.5)[0] > 0
+    texts = [str(answer) for answer in replace(wdbc.report, folds=folds).verdict]
+    assert sum("No clear difference from logistic regression" in text for text in texts) == 1
+
+
+def test_the_guarantee_comes_second_and_a_rejection_of_right_ones_can_be_switched_off(wdbc):
+    assert wdbc.report.verdict[1].text.startswith("Guaranteed for new samples")
+    right = with_metrics(wdbc.report, 250, range(250, 500), lambda y: y, accepted_accuracy=fraction_of(np.ones(400)))
+    assert any(str(answer).endswith("min_coverage=1 (--coverage 1) accepts all.") for answer in right.verdict)
 
 
 def test_a_column_that_may_contain_the_class_is_suspected_where_predictions_are_good():
@@ -139,14 +195,35 @@ def test_a_column_that_may_contain_the_class_is_suspected_where_predictions_are_
     X["leak"] = 20.0 * (y == "ill") + X["leak"]
     X["number"] = np.arange(240)
     model = make_pipeline(StandardScaler(), GRLVQ(random_state=0))
+    X["code"] = X["leak"] + rng.normal(0, 3, 240)  # so that the importance is shared
     good = Report.of(model.fit(X[:120], y[:120]), X[120:], y[120:]).verdict
-    assert sum("Check the data: is leak known before the class is?" in answer.text for answer in good) == 1
+    assert sum("Check the data: are leak, code known before the class is?" in answer.text for answer in good) == 1
     assert sum("a different whole number in every test sample: number" in answer.text for answer in good) == 1
     assert "No class is missed: every sample of every class is found." in [answer.text for answer in good]
     shuffled = rng.permutation(y[120:])
     useless = Report.of(model, X[120:], shuffled).verdict
     assert useless[0].good is False
     assert not any("known before the class" in answer.text for answer in useless)
+
+
+@pytest.mark.parametrize("n_classes", [2, 6])
+def test_a_column_that_predicts_alone_is_suspected_by_its_order_or_its_values(n_classes):
+    rng = np.random.default_rng(0)
+    codes = np.arange(240) % n_classes
+    X = pd.DataFrame(rng.normal(size=(240, 12)) + 0.7 * codes[:, None])
+    X.columns = [f"measurement {k}" for k in range(12)]
+    X["therapy"] = np.array(list("abcdef"))[codes]
+    X["score"] = 8.0 * (codes * 5 % 7) + rng.normal(size=240)  # in another order than the classes
+    X["ward"] = np.array(["north", "south"])[np.arange(240) % 3 % 2]
+    steps = make_column_transformer((OneHotEncoder(), ["therapy", "ward"]), remainder=StandardScaler())
+    model = make_pipeline(steps, GLVQ(random_state=0)).fit(X[:120], codes[:120])
+    report = Report.of(model, X[120:], codes[120:])
+    (found,) = report.data.suspects
+    assert set(re.findall("therapy|score|ward|measurement", found)) == {"therapy", "score"}
+    assert "Checked: no column" not in render(report)
+    assert "Checked: no column" in render(Report.of(model, X[120:], rng.permutation(codes[120:])))
+    apart = rng.normal(size=(240, 3)) + 9.0 * codes[:, None]
+    assert Report.of(model[-1].fit(apart, codes), apart, codes).data.suspects == []
 
 
 # -- classes, dates, missing values ------------------------------------------------------------------------------------
@@ -330,22 +407,57 @@ def tumours_in_words():
     return model, X[1::2], Report.of(model, X[1::2], y[1::2], X_train=X[::2])
 
 
-def test_log_odds_can_be_recomputed_from_the_page(tumours_in_words):
-    """Those of all explained cases, from the evidence of their features."""
+@pytest.fixture
+def heart():
+    """A model of heart disease with rejection, and its report."""
+    if "heart" not in available():
+        pytest.skip("heart is not in the folder of LVQ_DATA")
+    X, y = load_dataset("heart", return_X_y=True)
+    model = make_pipeline(StandardScaler(), LVQClassifier(form="additive", random_state=0)).fit(X[::2], y[::2])
+    return model, X, Report.of(RejectClassifier(model, cv="prefit").fit(X[::2], y[::2]), X[1::2], y[1::2])
+
+
+@pytest.mark.parametrize("name", ["tumours_in_words", "heart"])
+def test_ten_cases_can_be_recomputed_from_the_text_of_the_page(name, request):
+    """Evidence and others sum to the log-odds, which are the logarithm of the odds and give the model's probability."""
+    page = render(request.getfixturevalue(name)[2]).replace("−", "-")
+    cards = re.findall('<article class="card">.*?</article>', page, re.DOTALL)[:10]
+    assert len(cards) == 10
+    for card in cards:
+        text = re.sub("<[^>]*>", "", card)
+        odds, log_odds = re.search(r"Odds (.*?) against .* \(log-odds (.*?)\)", text).groups()
+        evidence = re.findall(r"<td[^>]*>([+-]\d+\.\d\d)</td></tr>", card)
+        assert len(evidence) == 7  # the last is that of the others
+        assert sum(map(float, evidence)) == pytest.approx(float(log_odds), abs=0.005 * 8)
+        probability = float(re.search(r"Probability (?:over )?(\S*) %", text)[1]) / 100
+        assert probability == pytest.approx(1 / (1 + np.exp(-float(log_odds))), abs=0.002)
+        own, other = (1e6, 1) if "million" in odds else map(float, odds.replace(",", "").split(" : "))
+        assert np.log(own / other) == pytest.approx(min(float(log_odds), np.log(1e6)), abs=0.011)
+        assert re.search(r"Certainty \S+, (higher is surer|high enough to accept|rejected as \w+)\.", text)
+
+
+def test_short_descriptions_of_a_report(wdbc):
+    assert repr(wdbc.report) == f"GMLVQ on breast tumours. {wdbc.report.verdict[0]}"
+    assert wdbc.report._repr_html_().count("<li>") == len(wdbc.report.verdict)
+
+
+def test_the_card_of_plain_distances_says_that_all_weigh_the_same():
+    X, y = load_iris(return_X_y=True)
+    model = LVQClassifier(form="plain", random_state=0).fit(X, y)
+    assert Report.of(model, X, y).model.metric == "squared differences: all features have the same weight"
+
+
+def test_the_refits_of_the_importances_give_the_curves_their_intervals(tumours_in_words, tmp_path):
     model, X, report = tumours_in_words
-    cases = [*report.explanations.wrong, *report.explanations.typical]
-    assert len(cases) >= 10
-    classes, names = model.classes_.tolist(), report.data.classes
-    logarithm = np.log(model.predict_proba(X.loc[[case.name for case in cases]]))
-    for case, row in zip(cases, logarithm):
-        own, other = (row[classes.index(name)] for name in (names[case.predicted], report.rival_class(case)))
-        assert sum(line.evidence for line in case.features) + case.other_evidence == pytest.approx(own - other)
-        assert case.log_odds == pytest.approx(own - other)
-        assert [X.loc[case.name, line.name] for line in case.features] == [line.value for line in case.features]
+    y = model.predict(X)
+    assert "Shaded: 90" not in render(report)
+    importances = lvq.variable_importances(model, X, y, n_resamples=4)
+    page = render(Report.of(model, X, y, X_train=X, context=Context(importances=importances)))
+    assert "Shaded: 90\xa0% intervals of the curves' shapes, from 4 refits." in page.replace("&nbsp;", "\xa0")
 
 
 def test_evidence_effects_and_form_are_on_the_page(tumours_in_words):
-    _, X, report = tumours_in_words
+    model, X, report = tumours_in_words
     page, stored = render(report), json.loads(json.dumps(report.to_json()))
     assert report.effects.exact
     assert {effect.name for effect in report.effects.columns} == set(X.columns)
@@ -353,6 +465,7 @@ def test_evidence_effects_and_form_are_on_the_page(tumours_in_words):
     assert stored["explanations"]["typical"][0]["features"][0]["evidence"]
     assert len(stored["effects"]["columns"]) == 8
     case = report.explanations.typical[0]
+    assert case.probability == pytest.approx(model.predict_proba(X.loc[[case.name]]).max())
     assert f"log-odds {'−' if case.log_odds < 0 else '+'}{abs(case.log_odds):.2f}" in page
     assert page.count("Evidence of each feature, from even odds") == 12
     assert "<dt>Form</dt><dd>additive" in page

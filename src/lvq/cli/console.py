@@ -230,14 +230,14 @@ def show_predictions(result: PredictResult) -> None:
 def show_comparison(result: Comparison) -> None:
     """Print models by accuracy, with the test against the best."""
     show_notes(result.notes)
-    from lvq.reports.text import percent
+    from lvq.reports.text import number, percent
 
     counts = Counter(result.y.tolist())
     typer.echo(f"{len(result.y)} rows, {result.X.shape[1]} features, {len(counts)} classes")
     paragraph(f"{result.design}.")
     rows = [["model", "prototypes", "accuracy", "+-", "p", "seconds"]]
     for row in result.ranking.itertuples():
-        count = "-" if row.n_prototypes != row.n_prototypes else f"{row.n_prototypes:g}"
+        count = "-" if row.n_prototypes != row.n_prototypes else number(row.n_prototypes, 3)
         p_value = f"{row.p_value:.3f}" if len(rows) > 1 else "best"
         spread = percent(row.standard_deviation)
         rows.append([row.name, count, percent(row.accuracy), spread, p_value, f"{row.seconds:.2f}"])

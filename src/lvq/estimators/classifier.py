@@ -119,10 +119,10 @@ class LVQClassifier(CostBasedLVQ):
 
     The metric has one of several forms, from readable to flexible: "plain" (squared differences), "linear" (a matrix
     for all and one prototype a class, which is multinomial logistic regression), "additive" (a weight of each feature
-    for each prototype: log-odds are a sum of functions of single features) and "matrix" (a matrix for all
-    prototypes, or one for each). The log-loss of samples left out of short fits decides: of forms that it cannot tell
-    apart the most readable is taken. With fewer than 50 samples, or ten a class, the form is plain with one prototype.
-    The probabilities are calibrated.
+    for each prototype) and "matrix" (a matrix for all prototypes, or one for each). With one prototype a class,
+    log-odds of the plain and of the additive form are a sum of functions of single features. The log-loss of samples
+    left out of short fits decides: of forms that it cannot tell apart the most readable is taken. With fewer than 50
+    samples, or ten a class, the form is plain with one prototype. The probabilities are calibrated.
 
     Sparse samples of more than 1,024 features, such as tf-idf, have one prototype a class in the plain metric.
     `partial_fit` is available with ``solver="online"`` or a relevance without a ridge.

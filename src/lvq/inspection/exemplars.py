@@ -35,6 +35,9 @@ class Exemplars(NamedTuple):
     distances: Floats  # (n_prototypes, k), in the model's metric, not squared
     labels: Labels  # (n_prototypes,), the prototypes' classes
 
+    def __repr__(self) -> str:
+        return f"Exemplars({self.rows.shape[1]} for each of {len(self.rows)} prototypes; see .names and .distances)"
+
 
 def exemplars(model: BaseEstimator, X: MatrixLike, k: int = 1, y: ArrayLike | None = None) -> Exemplars:
     """The k samples that are nearest to each prototype, in the model's metric.

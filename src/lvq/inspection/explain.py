@@ -21,6 +21,7 @@ prototype and D- that to the nearest of the other classes; the sum is negative w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -46,12 +47,13 @@ from lvq.inspection.steps import (
 )
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import as_numpy, dense
-from lvq.typing import JSONValue, Labels, MatrixLike
+from lvq.typing import Argument, JSONValue, Labels, MatrixLike
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 LARGEST_LOGARITHM = 700.0  # whose exponential is a number
+MILLION = 1e6
 MAX_SHOWN = 5  # samples of an explanation in a notebook,
 SHOWN_FEATURES = 8  # and features of each
 
@@ -78,7 +80,8 @@ class InputExplanation(NamedTuple):
         return f"InputExplanation({what} of {len(self.feature_names)} columns, {len(self.label)} samples; see .table())"
 
     def _repr_html_(self) -> str | None:
-        found = frame_of(self._lines(MAX_SHOWN, SHOWN_FEATURES))
+        lines = self._lines(MAX_SHOWN, SHOWN_FEATURES)
+        found = frame_of([line | {"odds": factor_text(line["evidence"])} if "odds" in line else line for line in lines])
         if isinstance(found, list) or found.empty:
             return None  # the short text is shown instead
         page = found.drop(columns=["certainty", "winner", "rival"]).to_html(index=False, float_format="{:.3g}".format)
@@ -106,6 +109,24 @@ class InputExplanation(NamedTuple):
         if n_features is not None and n_features < 1:
             raise ValueError(f"n_features of table must be at least 1, or None for all features, got {n_features!r}.")
         return frame_of(self._lines(None, n_features))
+
+    def plot(self, row: int = 0, **plot_kwargs: Argument) -> Argument:
+        """Draw the evidence of a sample as a waterfall, with `lvq.plots.EvidenceDisplay`.
+
+        Parameters
+        ----------
+        row : int, default=0
+            Number of the sample in the explanation.
+        **plot_kwargs : dict
+            Arguments of `EvidenceDisplay.plot`, such as `ax`.
+
+        Returns
+        -------
+        display : EvidenceDisplay
+            The display, drawn.
+        """
+        display = import_module("lvq.plots").EvidenceDisplay  # displays know explanations, which know them by name only
+        return display.from_explanation(self, row, **plot_kwargs)
 
     def _lines(self, n_samples: int | None, n_features: int | None) -> list[dict[str, JSONValue]]:
         names = row_names(self.inputs, len(self.label))[:n_samples]
@@ -143,11 +164,12 @@ def odds_text(log_odds: float) -> str:
 
     Examples
     --------
-    >>> odds_text(0.0), odds_text(3.17), odds_text(-1.2)
-    ('1 : 1', '23.8 : 1', '1 : 3.32')
+    >>> odds_text(0.0), odds_text(3.17), odds_text(-1.2), odds_text(9.85), odds_text(30.0)
+    ('1 : 1', '23.8 : 1', '1 : 3.32', '19,000 : 1', 'more than a million to one')
     """
-    size = f"{np.exp(min(abs(log_odds), LARGEST_LOGARITHM)):.3g}"
-    return f"{size} : 1" if log_odds >= 0 else f"1 : {size}"
+    if abs(log_odds) > np.log(MILLION):
+        return "more than a million to one" if log_odds > 0 else "less than one to a million"
+    return f"{_size(log_odds)} : 1" if log_odds >= 0 else f"1 : {_size(log_odds)}"
 
 
 def factor_text(evidence: float) -> str:
@@ -155,10 +177,20 @@ def factor_text(evidence: float) -> str:
 
     Examples
     --------
-    >>> factor_text(1.17), factor_text(-0.5)
-    ('× 3.22', '× 0.607')
+    >>> factor_text(1.17), factor_text(-0.5), factor_text(-9.85), factor_text(30.0)
+    ('× 3.22', '× 0.607', '× 1/19,000', '× over a million')
     """
-    return f"× {np.exp(min(evidence, LARGEST_LOGARITHM)):.3g}"
+    if abs(evidence) > np.log(MILLION):
+        return "× over a million" if evidence > 0 else "× under 1/1,000,000"
+    if evidence < np.log(1 / 1000):
+        return f"× 1/{_size(evidence)}"
+    return f"× {np.exp(evidence):.3g}" if evidence < np.log(1000) else f"× {_size(evidence)}"
+
+
+def _size(logarithm: float) -> str:
+    """The larger side of odds, with three digits."""
+    value = float(f"{np.exp(abs(logarithm)):.3g}")
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def explain(estimator: BaseEstimator, X: MatrixLike, cases: NearestCases | None = None) -> InputExplanation:

@@ -19,7 +19,8 @@ called important in at most 6 % of the data sets.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 
 import numpy as np
@@ -63,6 +64,8 @@ class VariableImportances:
         Confidence of each interval.
     resampled : ndarray of shape (n_resamples, n_variables)
         Importances of each refit; without rows where none was asked for.
+    refits : sequence of estimator
+        The model and the steps before it, fitted to each half, not calibrated.
     """
 
     names: Names
@@ -70,6 +73,7 @@ class VariableImportances:
     explained: Floats
     confidence: float
     resampled: Floats
+    refits: Sequence[BaseEstimator] = field(default=(), repr=False)
 
     @property
     def error(self) -> Floats:
@@ -182,7 +186,7 @@ def variable_importances(
     """
     found = need_model(estimator, "variable_importances")
     names, importances, fractions = _importances(found, X)
-    resampled = np.zeros((0, len(names)))
+    resampled, refits = np.zeros((0, len(names))), ()
     check_scalar(
         confidence, "confidence of variable_importances", Real, min_val=0, max_val=1, include_boundaries="neither"
     )
@@ -195,8 +199,9 @@ def variable_importances(
         with warnings.catch_warnings():  # of half the samples; the fit to all of them has warned
             warnings.simplefilter("ignore", ConvergenceWarning)
             work = (delayed(_refit)(found, X, labels, half) for half, _ in halves)
-            resampled = np.array(Parallel(n_jobs=n_jobs, prefer="threads")(work))
-    return VariableImportances(names, importances, fractions, confidence, resampled)
+            rows, refits = zip(*Parallel(n_jobs=n_jobs, prefer="threads")(work))
+        resampled = np.array(rows)
+    return VariableImportances(names, importances, fractions, confidence, resampled, refits)
 
 
 def _importances(found: FoundModel, X: MatrixLike) -> tuple[Names, Floats, Floats]:
@@ -276,11 +281,11 @@ def random_halves(
     return found[:count]
 
 
-def _refit(found: FoundModel, X: MatrixLike, y: Labels, half: Indices) -> Floats:
-    """Importances of the model refitted to one half."""
+def _refit(found: FoundModel, X: MatrixLike, y: Labels, half: Indices) -> tuple[Floats, Pipeline]:
+    """Importances of the model refitted to one half, and that model."""
     max_iter = min(REFIT_ITERATIONS, getattr(found.estimator, "max_iter", REFIT_ITERATIONS))
     pipeline = refitted(found, X, y, half, calibration=None, max_iter=max_iter)  # importances are not of calibration
-    return _importances(need_model(pipeline, "variable_importances"), _safe_indexing(X, half))[1]
+    return _importances(need_model(pipeline, "variable_importances"), _safe_indexing(X, half))[1], pipeline
 
 
 def refitted(found: FoundModel, X: MatrixLike, y: Labels, rows: Indices, **params: Argument) -> Pipeline:

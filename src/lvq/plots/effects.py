@@ -19,20 +19,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import t
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import indexable
-from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.find_model import FoundModel, need_model
 from lvq.inspection.columns import columns_of_features, input_values, is_missing, model_inputs
 from lvq.inspection.explain import contributions_between
-from lvq.inspection.importance import random_halves, refitted
+from lvq.inspection.importance import variable_importances
 from lvq.inspection.mixed_rows import Layout, Mixed
 from lvq.inspection.steps import Floats, positions
 from lvq.model.rows import require_dense
 from lvq.model.scores import class_distances
 from lvq.plots.evidence import AGAINST, FOR
-from lvq.plots.style import Display, name_ticks, short_name
+from lvq.plots.style import Display, name_ticks, short_name, short_names
 from lvq.typing import Argument, Label, MatrixLike
 
 if TYPE_CHECKING:
@@ -45,6 +42,8 @@ ENDS = (0.01, 0.99)  # quantiles of the samples between which a curve is drawn
 CONFIDENCE = 0.9
 SIDE_BY_SIDE = 3  # small plots
 GREY = "#888888"
+NAME_LENGTH = 16  # characters of a category
+LEVEL, FEW = 28, 5  # characters, and categories, whose names are level or hardly rotated
 
 
 @dataclass(frozen=True)
@@ -79,8 +78,12 @@ def effects_of(
     features: Sequence[str | int] | None = None,
     class_: Label | None = None,
     n_resamples: int = 0,
+    refits: Sequence[BaseEstimator] = (),
 ) -> Effects:
-    """The numbers of `EffectDisplay.from_estimator`, which describes the parameters."""
+    """The numbers of `EffectDisplay.from_estimator`, which describes the parameters.
+
+    `refits` are those of `variable_importances`, where it was called before.
+    """
     found = need_model(estimator, "EffectDisplay")
     require_dense(X, "EffectDisplay")
     if found.model.log_odds_scale is None:
@@ -93,7 +96,9 @@ def effects_of(
     shown = range(len(layout.names)) if features is None else positions(features, layout.names, "features").tolist()
     median = _median(samples)
     pair = _Pair(*_classes(found, layout.join(median), class_))
-    refits = _refits(found, X, y, n_resamples) if n_resamples else []
+    if n_resamples:
+        refits = variable_importances(estimator, X, y, n_resamples=n_resamples).refits
+    halves = [need_model(refit, "EffectDisplay") for refit in refits]
     cells, labels, exact = input_values(found, found.model.prototypes), found.model.labels, pair.is_exact(found)
     effects = []
     for column in shown:
@@ -102,7 +107,8 @@ def effects_of(
             continue
         rows = _changed(layout, median, column, grid.cells)
         height = pair.log_odds(found, rows, column, exact)
-        others = [pair.log_odds(refit, rows, column, exact) - height for refit in refits]
+        # the refits are not calibrated: their temperature is that of the model
+        others = [pair.log_odds(half, rows, column, exact) / found.model.decision.temperature for half in halves]
         known = np.full(len(labels), None) if cells is None else cells[:, column]
         effects.append(
             Effect(
@@ -113,7 +119,7 @@ def effects_of(
                 density=grid.density.tolist(),
                 prototypes=grid.places(known[labels == pair.own]),
                 rivals=grid.places(known[labels == pair.other]),
-                error=_error(np.array(others), exact).tolist() if others else None,
+                error=_error(np.array(others) - height, exact).tolist() if others else None,
             )
         )
     names = found.model.classes
@@ -214,17 +220,6 @@ def _classes(found: FoundModel, median: MatrixLike, class_: Label | None) -> tup
     own = usual if class_ is None else classes.index(class_)
     distances[own] = np.inf
     return own, int(distances.argmin())
-
-
-def _refits(found: FoundModel, X: MatrixLike, y: ArrayLike | None, n_resamples: int) -> list[FoundModel]:
-    """The model fitted to random halves; see `lvq.inspection.importance`."""
-    if y is None:
-        raise ValueError("y of EffectDisplay, the classes of X, is needed for n_resamples; give it.")
-    X, labels = indexable(X, column_or_1d(y))
-    halves = random_halves(labels, None, n_resamples, np.random.RandomState(0))
-    with warnings.catch_warnings():  # of half the samples; the fit to all of them has warned
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return [need_model(refitted(found, X, labels, half), "EffectDisplay") for half, _ in halves]
 
 
 def _error(away: Floats, exact: bool) -> Floats:
@@ -366,7 +361,7 @@ def _draw(ax: Axes, effect: Effect) -> None:
     samples = places
     if effect.categories is not None:
         ax.bar(places, height, width, color=FOR, yerr=effect.error, capsize=3)
-        name_ticks(ax.xaxis, effect.categories, rotation=30 if max(map(len, effect.categories)) > 4 else 0)
+        _name_categories(ax, short_names(effect.categories, NAME_LENGTH))
     else:
         ax.plot(places, height, color=FOR, lw=1.6)
         if effect.error is not None:
@@ -383,3 +378,9 @@ def _draw(ax: Axes, effect: Effect) -> None:
     ax.set_title(short_name(effect.name), size="small")
     ax.grid(axis="y", alpha=0.3)
     ax.margins(y=0.12)
+
+
+def _name_categories(ax: Axes, names: Sequence[str]) -> None:
+    """Level names where they fit beside each other; else the steeper the more there are."""
+    length = sum(map(len, names)) + 2 * len(names)
+    name_ticks(ax.xaxis, names, rotation=0 if length <= LEVEL else 30 if len(names) <= FEW else 60)

@@ -101,6 +101,7 @@ class RelevanceDisplay(style.Display):
             The display, with the artists as attributes.
         """
         self._check(max_features, kind, ("bar", "line"))
+        self._interval_label = "interval" if self.confidence is None else f"{100 * self.confidence:g} % interval"
         relevances = np.asarray(self.relevances)
         self.order_: NDArray[np.intp] = np.argsort(-relevances, kind="stable")[:max_features]
         self.bars_: BarContainer | None = None
@@ -122,10 +123,6 @@ class RelevanceDisplay(style.Display):
         rest = style.percent(max(0.0, float(1 - relevances[self.order_].sum())))
         what = "importance" if self.values == "importance" else "weight"
         return f"{len(self.order_)} of {len(relevances)} features; total {what} of the others: {rest}"
-
-    @property
-    def _interval_label(self) -> str:
-        return "interval" if self.confidence is None else f"{100 * self.confidence:g} % interval"
 
     def _draw_bars(self, ax: Axes | None, relevances: Floats) -> None:
         """A bar for each of the chosen features, with its interval."""

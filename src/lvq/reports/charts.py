@@ -21,7 +21,7 @@ from lvq.inspection.importance import VariableImportances
 from lvq.plots import CertifiedAccuracyDisplay, EffectDisplay, EvidenceDisplay, LambdaDisplay, RelevanceDisplay
 from lvq.plots.effects import GREY, Effects
 from lvq.plots.evidence import AGAINST, FOR, with_value
-from lvq.plots.style import COLOURS, MARKERS, class_colours, percent, show_percent
+from lvq.plots.style import COLOURS, MARKERS, class_colours, mix, percent, short_names, show_percent
 from lvq.reports.metrics import Probabilities
 from lvq.reports.model import Curves, spread
 from lvq.reports.rejection import Rejection
@@ -36,6 +36,7 @@ Drawing = Callable[..., object]  # of ax
 
 MAX_NUMBERED = 24  # prototypes up to which each has its number on the map
 MAX_BARS = 12  # importances
+DARK = 75  # brightness of a colour, of 255, below which it is hardly seen on a dark page
 MAX_CURVE_POINTS = 200  # of ROC and precision-recall curves
 WIDTH, CARD, SMALL = 4.6, 3.6, 2.8  # inches; the page scales them
 TEXT, MUTED, LINE = "#16191d", "#5a636d", "#d6dce2"
@@ -74,7 +75,7 @@ def drawings(report: Report) -> dict[str, str]:
     for kind in ("wrong", "typical"):
         for k, one in enumerate(getattr(report.explanations, kind)):
             if one.log_odds is not None and one.image is None:
-                charts[f"{kind}{k}"] = partial(_evidence, one, report), 1.0 + 0.24 * len(one.features), CARD
+                charts[f"{kind}{k}"] = partial(_evidence, one, report), 0.8 + 0.21 * len(one.features), CARD
     if found is not None:
         charts["calibration"] = partial(_calibration, found), 2.6, CARD
     if found is not None and found.drawn:
@@ -99,7 +100,20 @@ def _svg(name: str, draw: Drawing, height: float, width: float) -> str:
     text = re.sub("<metadata>.*?</metadata>", "", file.getvalue(), flags=re.DOTALL)
     text = re.sub('<g id="(?!sample|prototype|point|error)[^"]*">', "<g>", text[text.index("<svg") :])
     known = THEME if name in ("map", "prototypes", "roc", "precision") else THEME | SIGNS  # others have class colours
-    return re.sub("(?<=: )#[0-9a-f]{6}", lambda code: known.get(code[0], code[0]), text)
+    return re.sub("(?<=: )#[0-9a-f]{6}", lambda code: known.get(code[0], on_any_background(code[0])), text)
+
+
+def on_any_background(colour: str) -> str:
+    """A colour of classes, lighter on a dark page where it would hardly be seen.
+
+    Examples
+    --------
+    >>> on_any_background("#e69f00"), on_any_background("#202020")
+    ('#e69f00', 'light-dark(#202020, #848484)')
+    """
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    is_dark = 0.3 * red + 0.59 * green + 0.11 * blue < DARK
+    return f"light-dark({colour}, {mix(colour, '#FFFFFF', 0.45).lower()})" if is_dark else colour
 
 
 def symbol(code: int) -> str:
@@ -150,17 +164,19 @@ def _curve(rejection: Rejection, ax: Axes, *, marked: bool) -> None:
 
 
 def _importance(found: VariableImportances, ax: Axes) -> None:
-    legend = RelevanceDisplay.from_importances(found, ax=ax, max_features=MAX_BARS).legend_
-    if legend is not None:
-        legend.remove()  # the page describes the lines
+    display = RelevanceDisplay.from_importances(found, ax=ax, max_features=MAX_BARS)
+    display.ax_.set_title("")  # the page describes bars and lines
+    if display.legend_ is not None:
+        display.legend_.remove()
 
 
 def _effect(effects: Effects, place: int, ax: Axes) -> None:
     """One effect, on an axis of log-odds that is the same for all."""
-    ends = [f(one.log_odds) for f in (min, max) for one in effects.columns]
-    room = 0.25 * (max(ends) - min(ends) or 1.0)
+    curves = [np.array(one.log_odds) + np.outer([-1, 1], one.error or [0.0]) for one in effects.columns]
+    low, high = min(curve.min() for curve in curves), max(curve.max() for curve in curves)
+    room = 0.25 * (high - low or 1.0)
     display = EffectDisplay(effects=replace(effects, columns=effects.columns[place : place + 1])).plot(ax)
-    display.axes_[0].set_ylim(min(ends) - room, max(ends) + room)
+    display.axes_[0].set_ylim(low - room, high + room)
     display.axes_[0].set_ylabel("Log-odds")
 
 
@@ -178,7 +194,7 @@ def _evidence(one: Explanation, report: Report, ax: Axes) -> None:
 
 
 def _matrix(matrix: LambdaDisplay, ax: Axes) -> None:
-    matrix.plot(ax).colorbar_.remove()
+    replace(matrix, feature_names=short_names(matrix.feature_names, 16)).plot(ax).colorbar_.remove()
 
 
 def _prototype_curves(curves: Curves, ax: Axes) -> None:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import mannwhitneyu
 from sklearn.utils.validation import column_or_1d
 
 from lvq.inspection.importance import VariableImportances
+from lvq.plots.arrays import ordered_axis
 from lvq.reports.folds import Folds
 from lvq.reports.held_out import HeldOut
-from lvq.reports.metrics import Floats, fraction_of
+from lvq.reports.metrics import Codes, Floats, fraction_of
 from lvq.reports.text import counted, label_texts, listed, percent
 from lvq.typing import MatrixLike
 
 MAX_IMPORTANCE = 0.5  # of a single column, above which it may contain the class
+MAX_AREA = 0.99  # AUC of a single column, from which on it may contain the class
+MAX_FRACTION = 0.4  # of the columns that separate the classes alone, up to which they are suspicious
+MIN_CLASS = 5  # test samples of a class, from which on its AUC is looked at
 MIN_COLUMNS = 4  # from which on such an importance is remarkable
 MIN_ROWS = 50  # from which on a different whole number in each is remarkable
 
@@ -131,13 +137,19 @@ def _suspects(held_out: HeldOut, importances: VariableImportances | None, n_know
             f"{'has' if n_known == 1 else 'have'} the same values as a training sample, so the model may have seen the "
             "answer."
         )
+    alone = _enough_alone(held_out)
+    if alone:
+        start, end = ("Is", "It alone") if len(alone) == 1 else ("Are", "Each")
+        found.append(
+            f"{start} {listed(alone)} known before the class is? {end} separates the classes almost perfectly."
+        )
     low, _ = fraction_of(held_out.correct).interval or (0.0, 1.0)
     useful = low > np.bincount(held_out.y).max() / len(held_out.y)
     if useful and importances is not None and len(importances.names) >= MIN_COLUMNS:
         first = int(importances.order[0])
         share = float(importances.importances[first])
-        if share > MAX_IMPORTANCE:
-            name = columns.all_names[first] if columns.all_names else importances.names[first]
+        name = columns.all_names[first] if columns.all_names else importances.names[first]
+        if share > MAX_IMPORTANCE and name not in alone:
             found.append(f"Is {name} known before the class is? It has {percent(share)} of the importance.")
     numbers = [k for k, values in enumerate(held_out.numbers.T) if k not in columns.dates and _numbers_rows(values)]
     numbered = [columns.names[k] for k in numbers]
@@ -147,6 +159,31 @@ def _suspects(held_out: HeldOut, importances: VariableImportances | None, n_know
             "they are identifiers or row numbers."
         )
     return found
+
+
+def _enough_alone(held_out: HeldOut) -> list[str]:
+    """Columns of which each separates the classes: by order, or by values that have one class each."""
+    y, columns = held_out.y, held_out.columns
+    if len(y) < MIN_ROWS or len(np.unique(y)) < 2 or columns.images() is not None or ordered_axis(columns.names):
+        return []
+    cells = ([str(row[k]) for row in held_out.cells] for k in range(len(columns.names)))
+    every = zip(columns.names, held_out.numbers.T, cells)
+    found = [name for name, numbers, values in every if _orders(numbers, y) or _names_classes(values, y)]
+    return found if len(found) <= max(1, MAX_FRACTION * len(columns.names)) else []  # or the classes are far apart
+
+
+def _orders(values: Floats, y: Codes) -> bool:
+    """Whether each class lies beyond the one before it, with an AUC of at least `MAX_AREA`."""
+    by_class = [values[(y == label) & ~np.isnan(values)] for label in np.unique(y)]
+    by_class = sorted((one for one in by_class if len(one) >= MIN_CLASS), key=np.median)
+    areas = [mannwhitneyu(high, low)[0] / len(high) / len(low) for low, high in pairwise(by_class)]
+    return bool(areas) and min(areas) >= MAX_AREA
+
+
+def _names_classes(values: list[str], y: Codes) -> bool:
+    """Whether each value has a single class, and values repeat."""
+    pairs = set(zip(values, y.tolist()))
+    return len(pairs) == len(set(values)) <= len(y) / 3
 
 
 def _numbers_rows(values: Floats) -> bool:

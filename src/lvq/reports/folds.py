@@ -32,7 +32,7 @@ class Folds:
     --------
     >>> folds = Folds([0.9, 0.8, 0.9], [10, 10, 10], [0.9, 0.7, 0.8])
     >>> [round(end, 3) for end in folds.above_logistic_regression]
-    [-0.16, 0.293]
+    [-0.326, 0.459]
     """
 
     accuracy: list[float]
@@ -58,7 +58,8 @@ class Folds:
         """95 % interval of the accuracy less another one, by the t test of Nadeau and Bengio.
 
         The variance of the mean of J differences is that of a difference times 1 / J + n_test / n_train, as training
-        sets share samples.
+        sets share samples. A difference is known to a test sample at best, so its standard deviation is at least that:
+        a difference of one sample in every fold shows nothing.
         """
         from scipy.stats import t
 
@@ -66,7 +67,8 @@ class Folds:
         count = len(differences)
         if count < 2:
             return -1.0, 1.0
-        half = t.ppf(0.975, count - 1) * np.std(differences, ddof=1) * np.sqrt(1 / count + 1 / (count - 1))
+        deviation = max(np.std(differences, ddof=1), 1 / np.mean(self.n_samples))
+        half = t.ppf(0.975, count - 1) * deviation * np.sqrt(1 / count + 1 / (count - 1))
         return float(differences.mean() - half), float(differences.mean() + half)
 
 

@@ -93,7 +93,14 @@ class Metrics:
     balanced_accuracy: float
     by_class: list[ClassMetrics]
     auc: float | None  # the mean over the classes
+    auc_error: float | None  # standard error of an AUC that is chance; of two classes of independent samples
     log_loss: float | None
+
+    @property
+    def worst_first(self) -> list[int]:
+        """The classes by sensitivity, those without samples last."""
+        found = [2.0 if row.sensitivity.value is None else row.sensitivity.value for row in self.by_class]
+        return np.argsort(found, kind="stable").tolist()
 
 
 def metrics_of(
@@ -138,6 +145,7 @@ def metrics_of(
         balanced_accuracy=float(np.mean([row.sensitivity.value for row in rows if row.sensitivity.total])),
         by_class=rows,
         auc=float(np.mean(areas)) if areas else None,
+        auc_error=float(np.sqrt((len(y) + 1) / 12 / counts.prod())) if groups is None and n_classes == 2 else None,
         log_loss=None if table is None else float(log_loss(y, table, labels=np.arange(n_classes))),
     )
 

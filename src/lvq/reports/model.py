@@ -95,8 +95,8 @@ def model_card(model: BaseEstimator, found: FoundModel) -> ModelCard:
 def _metric(model: PrototypeModel) -> str:
     """The kind of distance."""
     R = model.relevance
-    if R is None:
-        return "Euclidean: all features have the same weight"
+    if R is None or (R.ndim == 1 and R.min() == R.max()):
+        return f"{'Euclidean' if R is None else 'squared differences'}: all features have the same weight"
     if isinstance(model.metric, LocalDiagonal):
         return f"{len(R)} sets of weights of {R.shape[1]} features"
     if R.ndim == 3:
@@ -160,7 +160,8 @@ def effects_on_page(held_out: HeldOut, importances: VariableImportances | None) 
         return None
     top = [k for k in _most_relevant(held_out, importances) if k not in columns.dates]
     try:
-        found = effects_of(columns.estimator, held_out.X, features=columns.places[top[:MAX_EFFECTS]].tolist())
+        shown, refits = columns.places[top[:MAX_EFFECTS]].tolist(), () if importances is None else importances.refits
+        found = effects_of(columns.estimator, held_out.X, features=shown, refits=refits)
     except ValueError:  # X is no table of rows of which others can be made
         return None
     first = columns.found.steps[0] if columns.found.steps else columns.found.estimator

@@ -57,7 +57,8 @@ def render(report: Report) -> str:
     }  # fmt: skip
     return environment().get_template("report.html").render(
         s=report, style=_asset("report.css"), script=_asset("report.js"), data=text.to_json(read_by_script),
-        drawings=charts.drawings(report), colours=charts.class_colours(len(data.classes)), image_uri=image_uri,
+        drawings=charts.drawings(report), image_uri=image_uri,
+        colours=[charts.on_any_background(colour) for colour in charts.class_colours(len(data.classes))],
         symbol=charts.symbol, odds_text=odds_text, text=text,
     )  # fmt: skip
 

@@ -117,6 +117,7 @@ class Explanation:
     true: int
     predicted: int
     certainty: float
+    probability: float | None  # of the predicted class
     reason: str  # for rejection; "" where the prediction is accepted
     winner: int
     rival: int
@@ -159,7 +160,7 @@ def _explained(held_out: HeldOut, rows: Codes) -> list[Explanation]:
     columns, found = held_out.columns, held_out.explained(_safe_indexing(held_out.X, rows), rows)
     samples, scale = held_out.shown(rows), columns.model.log_odds_scale
     images, pixels = columns.images(held_out.numbers[rows]), columns.images(found.contributions)
-    result = []
+    result, table = [], held_out.probabilities
     for k, row in enumerate(rows.tolist()):
         parts, winner, rival = found.contributions[k], int(found.winner[k]), int(found.rival[k])
         evidence = parts / max(float(np.abs(parts).sum()), TINY) if scale is None else scale * parts
@@ -171,6 +172,7 @@ def _explained(held_out: HeldOut, rows: Codes) -> list[Explanation]:
                 true=int(held_out.y[row]),
                 predicted=int(held_out.predicted[row]),
                 certainty=float(held_out.certainty[row]),
+                probability=None if table is None else float(table[row, held_out.predicted[row]]),
                 reason=str(held_out.reason[row]),
                 winner=winner,
                 rival=rival,

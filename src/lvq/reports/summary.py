@@ -6,6 +6,7 @@ import os
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from importlib.metadata import version
 
 import numpy as np
@@ -48,7 +49,7 @@ class Earlier:
     verdict: str | None  # of the guarantee: "kept", "broken" or "not contradicted"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """A fitted model and its results on held-out samples; classes are indices into ``data.classes``.
 
@@ -102,6 +103,12 @@ class Report:
     def verdict(self) -> list[Answer]:
         """Whether the model is of use, as sentences, each with whether its answer is good."""
         return verdict_of(self)
+
+    def __repr__(self) -> str:
+        return f"{self.name} on {self.data.name}. {self.verdict[0]}"
+
+    def _repr_html_(self) -> str:
+        return f"<ul>{''.join(f'<li>{escape(answer.text)}</li>' for answer in self.verdict)}</ul>"
 
     @classmethod
     def of(

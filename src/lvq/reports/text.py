@@ -14,6 +14,7 @@ from lvq.plots.style import number, percent
 from lvq.typing import JSONValue
 
 MAX_NAMED = 5  # names in a sentence
+PLURALS = {"outlier": "outliers", "unknown category": "unknown categories"}  # of reasons for rejection
 
 
 def to_json(value: object) -> JSONValue:

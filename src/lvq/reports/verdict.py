@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from lvq.reports.folds import Folds
 from lvq.reports.metrics import CHANCE, Costs, Fraction
 from lvq.reports.text import counted, listed, percent
 
@@ -34,13 +33,17 @@ class Answer(NamedTuple):
 def verdict_of(report: Report) -> list[Answer]:
     """Is the model of use, better than logistic regression, helped by rejection, fair to all classes, guaranteed?"""
     if report.costs is not None:
-        answers = [_against_cheapest(report.costs, report.data.classes)]
+        first, answers = _against_cheapest(report.costs, report.data.classes), []
     else:
-        answers = [_against_constant(report), _against_logistic_regression(report.folds)]
+        first, answers = _against_constant(report), [_against_logistic_regression(report)]
         if report.accepted_accuracy is not None:
             answers.append(_rejection(report.metrics.accuracy, report.accepted_accuracy))
-    answers += [*_since_fit(report), *_classes(report), _guarantee(report)]
-    return answers + [Answer(f"Check the data: {text[0].lower()}{text[1:]}", None) for text in report.data.suspects]
+    answers += [*_since_fit(report), *_classes(report)]
+    answers.insert(len(answers) if report.guarantee is None else 0, _guarantee(report))
+    answers += [Answer(f"Check the data: {text[0].lower()}{text[1:]}", None) for text in report.data.suspects]
+    if first.good is False:  # then nothing else is good news
+        answers = [answer._replace(good=answer.good and None) for answer in answers]
+    return [first, *answers]
 
 
 def _against_constant(report: Report) -> Answer:
@@ -50,33 +53,43 @@ def _against_constant(report: Report) -> Answer:
     low, high = accuracy.interval or (0.0, 1.0)
     rate = f"{percent(accuracy.value)}, 95 % interval {percent(low)} to {percent(high)}"
     found = f"it predicts {accuracy.count} of {counted(accuracy.total, 'test sample')} correctly ({rate})"
-    constant = (
-        f"always predicting “{name}”, the most frequent class, would be correct for {percent(metrics.majority)} of them"
-    )
+    always = f"always predicting “{name}”"
+    constant = f"{always}, the most frequent class, would be correct for {percent(metrics.majority)} of them"
     common = max(data.train_counts) / sum(data.train_counts) if data.train_counts else 1.0
-    start, end = "It is not shown that this model is of any use", " The difference may be chance."
-    good: bool | None = False
     if low > metrics.majority:
-        start, end, good = "This model is useful", "", True
-    elif folds is not None and folds.above(common)[0] > 0:
-        start, good = "The test alone does not show that this model is useful", None
-        end = f" In cross-validation it is better by more than chance: {percent(folds.mean)} against {percent(common)}."
-    elif (accuracy.value or 0.0) <= metrics.majority:
-        start, end = "This model is of no use here", ""
-    return Answer(f"{start}: {found}; {constant}.{end}", good)
+        return Answer(f"This model is useful: {found}; {constant}.", True)
+    if folds is not None and folds.above(common)[0] > 0 and high > metrics.majority:
+        start = f"This model is useful by cross-validation ({percent(folds.mean)} against {percent(common)})"
+        return Answer(f"{start}; the test alone is too small to show it: {found}; {constant}.", None)
+    start, end = f"It is not shown that this model is better than {always}", " The difference may be chance."
+    if (accuracy.value or 0.0) <= metrics.majority:
+        start, end = f"This model is no better than {always}", ""
+    rest = f"that would be correct for {percent(metrics.majority)} of them"
+    return Answer(f"{start}: {found}; {rest}.{end}{_ranks(report)}", False)
+
+
+def _ranks(report: Report) -> str:
+    """What a model whose predictions are of no use may still do, where its AUC shows it."""
+    metrics, classes = report.metrics, report.data.classes
+    if metrics.auc is None or metrics.auc_error is None or metrics.auc < 0.5 + 1.96 * metrics.auc_error:
+        return ""
+    rarer = classes[1 - metrics.most_frequent]
+    return f" It does rank the samples (AUC {metrics.auc:.2f}); --costs makes it predict “{rarer}” more often."
 
 
 def _against_cheapest(costs: Costs, classes: list[str]) -> Answer:
     """With costs the accuracy is not what the model was asked for."""
     good, name = costs.mean < costs.cheapest, classes[costs.cheapest_class]
-    start = "This model is useful" if good else "This model is of no use here"
+    start = "This model is useful" if good else f"This model is no better than always predicting “{name}”"
     price = f"a sample costs {costs.mean:.3f} on average; always predicting “{name}” would cost {costs.cheapest:.3f}"
     return Answer(f"{start}: {price}.", good)
 
 
-def _against_logistic_regression(folds: Folds | None) -> Answer:
+def _against_logistic_regression(report: Report) -> Answer:
+    folds = report.folds
     if folds is None or folds.logistic_regression is None or folds.above_logistic_regression is None:
-        return Answer("It was not compared with logistic regression.", None)
+        how = " (give X_train and y_train)" if report.data.n_train is None and report.earlier is None else ""
+        return Answer(f"It was not compared with logistic regression{how}.", None)
     low, high = folds.above_logistic_regression
     other = sum(folds.logistic_regression) / len(folds.logistic_regression)
     start, good = "No clear difference from logistic regression", None
@@ -85,7 +98,7 @@ def _against_logistic_regression(folds: Folds | None) -> Answer:
     if high < 0:
         start, good = "Logistic regression is better", False
     points = f"difference {100 * (folds.mean - other):+.1f} percentage points"
-    interval = f", 95 % interval {100 * low:+.1f} to {100 * high:+.1f}" if low < high else ""
+    interval = f", 95 % interval {100 * low:+.1f} to {100 * high:+.1f}"
     rates = f"on the same {len(folds.accuracy)} folds {percent(folds.mean)} are correct, against {percent(other)}"
     return Answer(f"{start}: {rates} ({points}{interval}).".replace("-", "−"), good)
 
@@ -101,7 +114,8 @@ def _rejection(every: Fraction, accepted: Fraction) -> Answer:
         return Answer("Every test sample is rejected, so the model decides nothing.", False)
     rejected = f"with {n_rejected} of {counted(every.total, 'test sample')} rejected"
     if every.value == 1:
-        return Answer(f"Rejection cannot help, as every prediction is correct, also {rejected}.", None)
+        text = f"Rejection cannot help, as every prediction is correct, also {rejected}"
+        return Answer(f"{text}; min_coverage=1 (--coverage 1) accepts all.", None)
     rates = f"{percent(accepted.value)} of the others are correct, instead of {percent(every.value)} of all"
     table = [[accepted.count, accepted.total - accepted.count], [n_right, n_rejected - n_right]]
     start, good = "Rejecting uncertain predictions may help, or that is chance", None
