@@ -102,6 +102,14 @@ class Predictions:
         return self.model.classes[self.model.decide(self.distances)]
 
     @cached_property
+    def probabilities(self) -> FloatArray | None:
+        """Probabilities of the classes; None where the estimator has none."""
+        if not hasattr(self.estimator, "predict_proba"):
+            return None
+        fitted = self.found is not None
+        return np.asarray(self.model.probabilities(self.distances) if fitted else self.estimator.predict_proba(self.X))
+
+    @cached_property
     def nearest(self) -> Nearest:
         """Winner and rival, the nearest prototypes of the predicted class and of all others, and their distances."""
         return self.nearest_of(self.predicted)

@@ -49,9 +49,9 @@ class HeldOut:
         code = {label: index for index, label in enumerate(labels.tolist())}
         table, inputs = None, np.asarray(made.inputs, dtype=np.float64)
         cells = columns.cells(X, inputs)
-        if hasattr(model, "predict_proba"):
+        if made.probabilities is not None:
             table = np.zeros((len(y), len(labels)))
-            table[:, order] = model.predict_proba(X)
+            table[:, order] = made.probabilities
         return cls(
             columns=columns,
             X=X,
