@@ -126,7 +126,7 @@ def test_groups_follow_their_rows(samples, monkeypatch):
     np.testing.assert_array_equal(found.X, X[groups])
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore:.*very different scales")
 @pytest.mark.parametrize(
     "model", [GMLVQ(), GLVQ(), GRLVQ(), RSLVQ(), LVQClassifier(), GLVQ(solver="adam"), GMLVQ(solver="adam")], ids=str
 )
