@@ -33,10 +33,10 @@ from sklearn.preprocessing import (
 )
 
 from lvq.estimators.find_model import FoundModel, transformers
+from lvq.typing import Floats
 
 Names = NDArray[np.str_]
 Indices = NDArray[np.intp]
-Floats = NDArray[np.float64]
 Rows = NDArray[np.generic]  # numbers, or objects where there are categories
 # a matrix (to, from); sparse where each row selects and scales one column: many features need no large matrix
 LinearMap: TypeAlias = "Floats | sparse.csr_array"
@@ -209,7 +209,8 @@ def _not_linear(step: Step, purpose: str) -> str:
     linear = "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, PCA, TruncatedSVD, feature selectors"
     return (
         f"{purpose} supports linear steps only ({linear} and ColumnTransformers of these), got {name}; "
-        "transform X with that step first, and pass the rest of the pipeline."
+        "transform X with that step first, and pass the rest of the pipeline"
+        f"{', or pass real samples as samples=' * (purpose == 'counterfactual')}."
     )
 
 
