@@ -171,12 +171,10 @@ def test_a_folder_that_appeared_meanwhile_is_kept(tmp_path, monkeypatch, just_no
 
     if just_now:
         monkeypatch.setattr(Path, "rename", overtaken)
+    else:
+        old_run(run)
     with pytest.raises(FileExistsError, match=r"run already has one, two; use --force \(force=True\)"):
-        with write_folder_atomically(run) as temporary:
-            for name in ("one", "two"):
-                (temporary / name).write_text("new", encoding="utf-8")
-            if not just_now:
-                old_run(run)
+        write_new(run, force=False)
     assert contents(run) == {"one": "old", "two": "old", "mine": "old"}
     assert names(tmp_path) == ["run"]
 

@@ -65,8 +65,8 @@ def temporary_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
 def write_folder_atomically(folder: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
     """A temporary folder to write to; its files move to `folder` together when the block ends without an error.
 
-    Other files in `folder` are kept; without `force`, files of the same names that appeared meanwhile too. Where a file cannot be replaced, and after Ctrl-C, those that were replaced before
-    are restored.
+    Other files in `folder` are kept; without `force`, files of the same names are an error. Where a file cannot be
+    replaced, and after Ctrl-C, those that were replaced before are restored.
 
     Examples
     --------

@@ -31,7 +31,6 @@ from sklearn.compose import ColumnTransformer
 from lvq.estimators.find_model import FoundModel, need_model, rejecting_layer
 from lvq.inspection.columns import Cells, class_by_cost, frame_of, input_cells, input_values, model_inputs, row_names
 from lvq.inspection.steps import (
-    Floats,
     Indices,
     LinearMap,
     Names,
@@ -45,7 +44,7 @@ from lvq.inspection.steps import (
 )
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import as_numpy, dense
-from lvq.typing import JSONValue, Labels, MatrixLike
+from lvq.typing import Floats, JSONValue, Labels, MatrixLike
 
 if TYPE_CHECKING:
     from pandas import DataFrame

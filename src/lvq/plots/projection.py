@@ -26,7 +26,6 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from lvq.estimators.find_model import FoundModel, find_layer, need_model
 from lvq.inspection.columns import to_original_units
-from lvq.inspection.steps import Floats
 from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots import style as shared
@@ -35,7 +34,7 @@ from lvq.plots.style import Display, class_colours, class_markers, mix, percent,
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.costs import CostClassifier
 from lvq.rejection.scores import Predictions, certainty_of
-from lvq.typing import Argument, Labels
+from lvq.typing import Argument, Floats, Labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

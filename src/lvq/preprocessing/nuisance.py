@@ -26,8 +26,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from lvq.estimators.cost_based import GMLVQ
 from lvq.inspection.steps import ADAPTERS, Adapter
 from lvq.model.relevance import Matrix
+from lvq.typing import Floats
 
-Floats = NDArray[np.float64]
 LIMIT = 2.0  # standard errors above chance up to which an accuracy is chance: one in forty is above it by accident
 
 
@@ -269,6 +269,7 @@ def _whitening(X: Floats) -> tuple[Floats, Floats]:
     spread, axes = np.linalg.eigh(covariance)
     spread = np.sqrt(np.maximum(spread, spread.max() * 1e-12))
     return (axes * spread) @ axes.T * scale, (axes / spread) @ axes.T / scale[:, None]
+
 
 ADAPTERS[NuisanceRemoval] = Adapter(
     linear=lambda step: np.eye(step.n_features_in_) - step.patterns_.T @ step.directions_,

@@ -12,9 +12,9 @@ from sklearn.utils.validation import column_or_1d
 from lvq.inspection.importance import VariableImportances
 from lvq.reports.folds import Folds
 from lvq.reports.held_out import HeldOut
-from lvq.reports.metrics import Floats, fraction_of
+from lvq.reports.metrics import fraction_of
 from lvq.reports.text import counted, label_texts, listed, percent
-from lvq.typing import MatrixLike
+from lvq.typing import Floats, MatrixLike
 
 MAX_IMPORTANCE = 0.5  # of a single column, above which it may contain the class
 MIN_COLUMNS = 4  # from which on such an importance is remarkable

@@ -13,9 +13,9 @@ from lvq.inspection.columns import row_names
 from lvq.rejection import CostClassifier, RejectClassifier
 from lvq.rejection.scores import Predictions, certainty_of
 from lvq.reports.columns import Cells, Columns, Explained, as_numbers
-from lvq.reports.metrics import Bools, Codes, Floats
+from lvq.reports.metrics import Bools, Codes
 from lvq.reports.text import natural_key
-from lvq.typing import Labels, MatrixLike
+from lvq.typing import Floats, Labels, MatrixLike
 
 
 @dataclass(frozen=True)

@@ -70,8 +70,8 @@ def _against_cheapest(costs: Costs, classes: list[str]) -> Answer:
     """With costs the accuracy is not what the model was asked for."""
     good, name = costs.mean < costs.cheapest, classes[costs.cheapest_class]
     start = "This model is useful" if good else "This model is of no use here"
-    price = f"a sample costs {costs.mean:.3f} on average; always predicting “{name}” would cost {costs.cheapest:.3f}"
-    return Answer(f"{start}: {price}.", good)
+    found = f"a sample costs {costs.mean:.3f} on average; always predicting “{name}” would cost {costs.cheapest:.3f}"
+    return Answer(f"{start}: {found}.", good)
 
 
 def _against_logistic_regression(folds: Folds | None) -> Answer:
