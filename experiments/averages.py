@@ -9,19 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lvq.rejection.curves import AccuracyRejectCurve
-from lvq.rejection.path import FloatArray, IntArray
+from lvq.rejection.path import IntArray
+from lvq.typing import Floats
 
 
 class AveragedCurve(NamedTuple):
     """Mean and standard deviation over runs, of which `n_runs` have a value; coverage falls."""
 
-    coverage: FloatArray
-    accuracy: FloatArray
-    standard_deviation: FloatArray
+    coverage: Floats
+    accuracy: Floats
+    standard_deviation: Floats
     n_runs: IntArray
 
 
-def accuracy_at(curve: AccuracyRejectCurve, coverage: ArrayLike) -> FloatArray:
+def accuracy_at(curve: AccuracyRejectCurve, coverage: ArrayLike) -> Floats:
     """Accuracy at given coverages; NaN outside of the range of the curve.
 
     Examples

@@ -1,6 +1,7 @@
 """Comparison of models: the t-test against its formula, Holm by hand."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -105,6 +106,10 @@ def test_few_splits_are_called_few():
     frame = load_iris(as_frame=True).frame
     found = compare(frame, "target", models=["glvq", "grlvq"], folds=2, repeats=1, others=False)
     assert "2 splits are too few to tell" in found.verdict
+    worse = found.ranking.assign(p_value=[1.0, 1e-6])
+    assert replace(found, ranking=worse).verdict == found.verdict  # nobody is called worse by two splits
+    alone = compare(frame, "target", models=["glvq"], folds=2, repeats=1, others=False)
+    assert alone.verdict == "There is no other model to compare with."
 
 
 class SlowAtFirst(DummyClassifier):

@@ -46,7 +46,7 @@ def test_the_documents_are_there():
 def test_python_runs(path, capsys, tmp_path, monkeypatch):
     """Block after block, each document from nothing; a warning is an error."""
     monkeypatch.chdir(tmp_path)
-    needs = {name: name for name in ("matplotlib", "onnx", "typer")} | {
+    needs = {name: name for name in ("matplotlib", "onnxruntime", "onnx", "typer")} | {
         "lvq.report": "jinja2",
         "import dask": "dask",
     }
@@ -181,15 +181,16 @@ def test_the_changelog_has_the_version():
 # -- imports go one way, as in docs/design.md --------------------------------------------------------------------------
 
 
-def order():
-    lines = re.search(r"^    (_files -> .*(\n {8}-> .*)*)$", text_of("docs/design.md"), flags=re.MULTILINE).group(1)
-    return re.split(r"\s+->\s+", lines)
+def layers():
+    """The number of the layer of each package, from the table."""
+    rows = re.findall(r"^\| (\d+) [^|]+\| ([^|]+) \|", text_of("docs/design.md"), flags=re.MULTILINE)
+    return {package: int(number) for number, packages in rows for package in re.findall(r"`(\w+)`", packages)}
 
 
 def package_of(module):
     """The top-level package or module of a module; `lvq` for the package itself."""
     parts = module.split(".")
-    return parts[1] if len(parts) > 1 else "lvq"
+    return "lvq" if len(parts) < 2 or parts[1] == "__init__" else parts[1].replace("__main__", "cli")
 
 
 def imported(path):
@@ -203,18 +204,19 @@ def imported(path):
             yield from (f"lvq.{name}" if name in packages else "lvq" for name in names) if names else [node.module]
 
 
-def test_every_package_is_in_the_order():
+def test_every_package_is_in_a_layer():
     packages = {
         path.stem for path in (ROOT / "src/lvq").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
     }
-    assert packages - {"__init__"} | {"lvq"} == set(order())
+    assert packages - {"__init__", "__main__"} | {"lvq"} == set(layers())
+    assert sorted(set(layers().values())) == list(range(1, 11))
 
 
 def test_imports_go_one_way():
-    place = {package: index for index, package in enumerate(order())}
-    backward = []
+    """From one layer to those before it, and never between two packages of the same one."""
+    layer, against = layers(), []
     for path in sorted((ROOT / "src/lvq").rglob("*.py")):
-        parts = path.relative_to(ROOT / "src/lvq").with_suffix("").parts
-        here = "lvq" if parts[0] == "__init__" else parts[0]
-        backward += [f"{here} -> {module}" for module in imported(path) if place[package_of(module)] > place[here]]
-    assert backward == []
+        here = package_of(".".join(path.relative_to(ROOT / "src").with_suffix("").parts))
+        targets = {package_of(module) for module in imported(path)} - {here}
+        against += [f"{path} -> {target}" for target in targets if layer[target] >= layer[here]]
+    assert against == []

@@ -135,8 +135,8 @@ def old_run(folder):
         (folder / name).write_text("old", encoding="utf-8")
 
 
-def write_new(folder, error=None):
-    with write_folder_atomically(folder) as temporary:
+def write_new(folder, error=None, force=True):
+    with write_folder_atomically(folder, force=force) as temporary:
         for name in ("one", "three", "two"):
             (temporary / name).write_text("new", encoding="utf-8")
         if error is not None:
@@ -158,6 +158,25 @@ def test_a_new_folder_appears_complete_or_not_at_all(tmp_path, error, message):
     write_new(tmp_path / "deep" / "run")
     assert names(tmp_path / "deep") == ["run"]
     assert names(tmp_path / "deep" / "run") == ["one", "three", "two"]
+
+
+@pytest.mark.parametrize("just_now", [False, True])
+def test_a_folder_that_appeared_meanwhile_is_kept(tmp_path, monkeypatch, just_now):
+    """Of several simultaneous runs the first one stays; also where it comes between the last check and the move."""
+    run, rename = tmp_path / "run", Path.rename
+
+    def overtaken(source, target):
+        old_run(run)
+        return rename(source, target)
+
+    if just_now:
+        monkeypatch.setattr(Path, "rename", overtaken)
+    else:
+        old_run(run)
+    with pytest.raises(FileExistsError, match=r"run already has one, two; use --force \(force=True\)"):
+        write_new(run, force=False)
+    assert contents(run) == {"one": "old", "two": "old", "mine": "old"}
+    assert names(tmp_path) == ["run"]
 
 
 def test_an_old_folder_keeps_its_other_files(tmp_path):

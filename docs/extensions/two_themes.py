@@ -20,7 +20,7 @@ from matplotlib.text import Annotation, Text
 # the order of the gallery
 EXAMPLES = [
     "voronoi", "relevances", "planes", "rings", "local_metrics", "reject", "guarantee", "digits", "certified",
-    "counterfactual", "intervals", "spectra", "drift", "text", "missing", "prices", "report",
+    "counterfactual", "intervals", "spectra", "text", "missing", "report",
 ]  # fmt: skip
 BACKGROUND, TEXT = colors.to_rgb("#14181e"), colors.to_rgb("#eef1f4")
 GREY = 0.06  # difference of the channels below which a colour is a grey

@@ -62,11 +62,11 @@ def temporary_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 @contextmanager
-def write_folder_atomically(folder: str | os.PathLike[str]) -> Iterator[Path]:
+def write_folder_atomically(folder: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
     """A temporary folder to write to; its files move to `folder` together when the block ends without an error.
 
-    Other files in `folder` are kept. Where a file cannot be replaced, and after Ctrl-C, those that were replaced before
-    are restored.
+    Other files in `folder` are kept; without `force`, files of the same names are an error. Where a file cannot be
+    replaced, and after Ctrl-C, those that were replaced before are restored.
 
     Examples
     --------
@@ -85,20 +85,23 @@ def write_folder_atomically(folder: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         with naming_a_full_disk(folder):
             yield temporary
-        if folder.exists():
-            _replace_files(temporary, folder)
-        else:
+        names = sorted(path.name for path in temporary.iterdir())
+        if not folder.exists():
             temporary.chmod(new_permissions(temporary))  # a temporary folder is for its owner alone
-            temporary.rename(folder)
+            try:
+                temporary.rename(folder)
+                return
+            except OSError:
+                if not folder.exists():  # else it appeared just now
+                    raise
+        check_folder(folder, names, force=force)
+        _replace_files(temporary, folder, names)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _replace_files(temporary: Path, folder: Path) -> None:
-    """Move all files of a folder into another; after an error or Ctrl-C the old files are restored."""
-    names = sorted(path.name for path in temporary.iterdir())
-    for name in names:
-        check_regular(folder / name)
+def _replace_files(temporary: Path, folder: Path, names: Sequence[str]) -> None:
+    """Move the files of a folder into another; after an error or Ctrl-C the old files are restored."""
     old = {name for name in names if os.path.lexists(folder / name)}
     aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".old", dir=folder))
     try:

@@ -35,6 +35,9 @@ Argument: TypeAlias = Any
 Labels: TypeAlias = NDArray[np.generic]
 """An array of classes or cells, of any type that NumPy has."""
 
+Floats: TypeAlias = NDArray[np.float64]
+"""An array of numbers in float64."""
+
 Delayed: TypeAlias = Any
 """An object of dask: a value that a worker computes or holds, or an array or data frame of such; dask has no types."""
 

@@ -46,7 +46,7 @@ def test_help_imports_no_heavy_module():
     code = "import sys, lvq.cli.app; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(result.stdout.split())
-    assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich", "numba", "torch", "altair"}
+    assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich", "numba", "torch"}
 
 
 def test_without_typer_the_extra_is_named():

@@ -255,3 +255,30 @@ def test_refused(options, message):
     pipeline, samples = fitted(GMLVQ())
     with pytest.raises(ValueError, match=message):
         counterfactual(pipeline, samples, **{"samples": samples, **options})
+
+
+@pytest.mark.parametrize("max_changes", [None, 4])
+def test_whole_numbers_stay_whole_and_changes_are_listed(max_changes):
+    """The number of vessels does not become .451; the model itself predicts the rounded rows as wanted."""
+    X, y = table()
+    X.insert(0, "vessels", np.random.default_rng(1).poisson(2.0 * np.unique(y, return_inverse=True)[1]).astype(float))
+    model = make_pipeline(
+        ColumnTransformer([("numbers", make_pipeline(SimpleImputer(), StandardScaler()), ["vessels", *NUMBERS])]),
+        GMLVQ(random_state=0),
+    ).fit(X, y)
+    rows = X.iloc[:30].set_axis([f"P{row}" for row in range(30)])
+    found = counterfactual(model, rows, samples=X, max_changes=max_changes)
+    assert found.found.all()
+    assert (model.predict(found.samples) == found.label).all()
+    changed = found.samples["vessels"] != rows["vessels"]
+    assert changed.sum() > 5
+    assert (found.samples["vessels"] % 1 == 0).all()
+    assert ((found.samples["age"] % 1)[(found.samples["age"] != rows["age"])] > 0).any()
+
+    listed = found.table()
+    assert list(listed) == ["row", "column", "before", "after"]
+    for row, name, before, after in listed.itertuples(index=False):
+        assert (rows.loc[row, name], found.samples.loc[row, name]) == (before, after)
+    assert len(listed) == ((found.samples != rows) & ~(found.samples.isna() & rows.isna())).to_numpy().sum()
+    assert repr(found) == f"Counterfactual(30 of 30 samples, {len(listed)} changed values; see .table())"
+    assert "vessels" in found._repr_html_()

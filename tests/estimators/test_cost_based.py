@@ -1,4 +1,4 @@
-"""Models with a cost: prices of confusions, a user's own parts, choices of solver, objective_value."""
+"""Models with a cost: costs of confusions, a user's own parts, choices of solver, objective_value."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 STILL = Adam(learning_rate=0.0)  # the objective at the start
 
 
-# -- prices ------------------------------------------------------------------------------------------------------------
+# -- costs -------------------------------------------------------------------------------------------------------------
 
 PRICED = [
     (LVQClassifier(cost=GLVQCost(slope=5.0), relevance=None), "lbfgs"),
@@ -42,16 +42,16 @@ def blobs():
 
 
 @pytest.mark.parametrize(("model", "solver"), PRICED, ids=str)
-def test_a_price_on_one_confusion_lowers_its_number(model, solver, blobs):
+def test_a_cost_of_one_confusion_lowers_its_number(model, solver, blobs):
     """Rows are the true classes: the first must not be taken for the second."""
     X, y = blobs
     model = clone(model).set_params(solver=solver, random_state=0, max_iter=40)
     plain = confusion_matrix(y, clone(model).fit(X, y).predict(X))
-    prices = np.ones((3, 3))
-    prices[0, 1] = 10.0
-    priced = confusion_matrix(y, clone(model).set_params(cost_matrix=prices).fit(X, y).predict(X))
-    assert priced[0, 1] < 0.7 * plain[0, 1]
-    assert priced[1, 0] > plain[1, 0]
+    costs = np.ones((3, 3))
+    costs[0, 1] = 10.0
+    changed = confusion_matrix(y, clone(model).set_params(cost_matrix=costs).fit(X, y).predict(X))
+    assert changed[0, 1] < 0.7 * plain[0, 1]
+    assert changed[1, 0] > plain[1, 0]
 
 
 @pytest.mark.parametrize(("relevance", "n_features"), [(None, 2), (Matrix(), 3)], ids=["plain", "matrix"])
@@ -78,7 +78,7 @@ def test_cross_entropy_with_one_prototype_per_class_is_logistic_regression(relev
     ],
     ids=str,
 )
-def test_prices_are_refused(model, blobs):
+def test_costs_are_refused(model, blobs):
     refused = (
         "The 'cost_matrix' parameter of LVQClassifier needs the cost glvq, mce, logm or cross_entropy and the solver"
     )
@@ -90,7 +90,7 @@ def test_prices_are_refused(model, blobs):
 
 
 @pytest.mark.parametrize(
-    ("prices", "message"),
+    ("costs", "message"),
     [
         (np.ones(3), "Expected 2D array, got 1D array"),
         (np.ones((3, 2)), r"one row and column for each of the 3 classes; got shape \(3, 2\)"),
@@ -99,9 +99,9 @@ def test_prices_are_refused(model, blobs):
         ([["a", "b", "c"]] * 3, "could not convert string to float"),
     ],
 )
-def test_bad_prices(prices, message, blobs):
+def test_bad_costs(costs, message, blobs):
     with pytest.raises(ValueError, match=message):
-        LVQClassifier(cost="glvq", relevance=None, cost_matrix=prices).fit(*blobs)
+        LVQClassifier(cost="glvq", relevance=None, cost_matrix=costs).fit(*blobs)
 
 
 # -- a user's own parts ------------------------------------------------------------------------------------------------

@@ -145,14 +145,14 @@ def test_weights_count():
     assert zero == model.fit(X, y).model_.decision.temperature
 
 
-@pytest.mark.parametrize("kind", ["float32", "sparse", "online", "missing", "prices"])
+@pytest.mark.parametrize("kind", ["float32", "sparse", "online", "missing", "costs"])
 def test_kinds_of_data_and_settings(kind):
     X, y = noisy(0)
     settings = {
         "sparse": {"cost": "logm"},  # convex in the margin, so that rounding does not lead elsewhere
         "online": {"solver": "online"},
         "missing": {"missing": "ignore"},
-        "prices": {"cost_matrix": [[0, 5], [1, 0]]},
+        "costs": {"cost_matrix": [[0, 5], [1, 0]]},
     }.get(kind, {})
     if kind == "missing":
         X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from lvq import GLVQ, GMLVQ, LVQ1
+from lvq import GLVQ, GMLVQ, LVQ1, LVQClassifier
 from lvq.solvers.lbfgs import LBFGS
 
 METHODS = ["predict", "predict_proba", "decision_function", "explain"]
@@ -93,3 +93,26 @@ def test_missing_values_name_their_place_and_both_ways_out():
 def test_missing_classes(y, message):
     with pytest.raises(ValueError, match=rf"{message}.* leave out the rows"):
         GLVQ().fit(SAMPLES, y)
+
+
+@pytest.mark.parametrize("model", [GLVQ(), GMLVQ(), LVQ1(), LVQClassifier()], ids=str)
+def test_unscaled_features_are_named(model, data):
+    """Three columns that tell the classes apart and noise of 100,000: no model learns anything, and each says why."""
+    X, y = data
+    X = pd.DataFrame(X[:, :3], columns=["size", "weight", "age"])
+    X["income"] = 1e5 * np.random.default_rng(0).normal(size=len(X))
+    with pytest.warns(UserWarning, match=rf"{type(model).__name__}: .* to income by .* scale them, .* StandardScaler"):
+        clone(model).fit(X, y)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_scaled_features_need_no_warning(metric, data):
+    """Also rare categories beside scaled numbers, constant features, rows of any length, and texts."""
+    X, y = data
+    rare = np.zeros((len(X), 2))
+    rare[0, 0] = 1
+    rows = np.hstack([(X - X.mean(axis=0)) / X.std(axis=0), rare])
+    length = 1 if metric == "euclidean" else 10.0 ** np.random.default_rng(0).uniform(-9, 9, (len(X), 1))
+    model = LVQClassifier(metric=metric, relevance=None, n_prototypes=1)
+    model.fit((rows + (metric == "cosine")) * length, y)
+    model.fit(sparse.csr_array(np.abs(X) * [1, 1, 1e-4, 1e3]), y)

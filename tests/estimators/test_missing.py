@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import lvq
-from lvq import GLVQ, GMLVQ, LGMLVQ, RSLVQ, SNPC, LVQClassifier
+from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, RSLVQ, SNPC, LVQClassifier
 from lvq.estimators import classifier
 from lvq.model.links import Gaussian
 from lvq.model.relevance import Matrix
@@ -124,3 +124,18 @@ def test_groups_follow_their_rows(samples, monkeypatch):
     found, groups = seen[0]
     assert groups.tolist() == [*range(3), *range(4, 150)]
     np.testing.assert_array_equal(found.X, X[groups])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore:.*very different scales")
+@pytest.mark.parametrize(
+    "model", [GMLVQ(), GLVQ(), GRLVQ(), RSLVQ(), LVQClassifier(), GLVQ(solver="adam"), GMLVQ(solver="adam")], ids=str
+)
+def test_scales_beyond_float32(model, gaps):
+    """A row with a value of the small feature alone is too far away: the start is not returned as a fitted model."""
+    X, y = gaps[0][:, :2] * [1e9, 1e-3], gaps[1]
+    model = clone(model).set_params(missing="ignore", max_iter=5)
+    with pytest.raises(ValueError, match=r"not finite.* float32.*Standardise .* or give X as float64"):
+        model.fit(X.astype(np.float32), y)
+    assert not hasattr(model, "model_")
+    with np.errstate(over="raise", invalid="raise"):
+        assert np.isfinite(model.fit(X, y).objective_history_).all()

@@ -186,12 +186,12 @@ def test_the_solver_of_many_sparse_features(counts, monkeypatch):
         model.set_params(random_state=0, max_iter=2).fit(X, y)
         return type(solvers.pop(0))
 
-    prices = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    costs = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
     assert used(GLVQ(), features=41) is LBFGS
     assert used(GLVQ(), X=counts[0]) is LBFGS
     assert used(GLVQ(solver="lbfgs")) is LBFGS
     for model in (GLVQ(), LOGM(kernel="gaussian"), RSLVQ()):
         assert used(model) is Online
-    priced = LVQClassifier(cost="glvq", relevance=None, cost_matrix=prices)
-    for model in (GMLVQ(), priced, GRLVQ(relevance=Weights(sparsity=0.1))):
+    changed = LVQClassifier(cost="glvq", relevance=None, cost_matrix=costs)
+    for model in (GMLVQ(), changed, GRLVQ(relevance=Weights(sparsity=0.1))):
         assert used(model) is Adam

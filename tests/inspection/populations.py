@@ -9,7 +9,7 @@ def draw(n_samples=120, seed=0):
     rng = np.random.default_rng(seed)
     y = np.arange(n_samples) % 3
     X = rng.normal(size=(n_samples, 5)) + 2 * np.eye(3, 5)[y]
-    return X * [1, 50, 0.01, 3, 1] + [0, 1000, 0, -5, 0.1], y
+    return X * [1, 50, 0.1, 3, 1] + [0, 1000, 0, -5, 0.1], y
 
 
 def table(n_samples=120):

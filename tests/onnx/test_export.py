@@ -158,7 +158,7 @@ def test_booleans_are_numbers(run, data):
 def test_steps_that_skl2onnx_computes_in_float32(step, data):
     X, y = data
     model = make_pipeline(step, GLVQ(random_state=0)).fit(X, y)
-    with pytest.raises(ValueError, match=f"to_onnx cannot convert these steps: {type(step).__name__}"):
+    with pytest.raises(ValueError, match=rf"to_onnx cannot convert (these steps: )?{type(step).__name__}"):
         to_onnx(model)
 
 

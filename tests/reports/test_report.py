@@ -25,11 +25,15 @@ from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 import lvq
 from experiments.datasets import available, load_dataset
 from lvq import GLVQ, GMLVQ, GRLVQ, LVQClassifier, RejectClassifier
+from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection import CostClassifier
 from lvq.reports import Context, Folds, Report, render
 from lvq.reports.charts import drawings
+from lvq.reports.columns import Columns
+from lvq.reports.held_out import HeldOut
 from lvq.reports.metrics import fraction_of, metrics_of
 from lvq.reports.rejection import operating_points
+from lvq.reports.samples import RESOLUTION
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.online import Online
 
@@ -378,19 +382,20 @@ def test_one_class_one_row_and_strange_labels():
 
 
 def test_held_out_rows_are_predicted_once(monkeypatch):
-    """Labels, certainties and reasons come from one table of distances."""
-    from lvq.rejection.scores import Predictions
-
+    """Labels, probabilities, certainties and reasons come from one table of distances; the same on the map's grid."""
     frame, y, model = tumours()
     reject = RejectClassifier(model, cv="prefit").fit(frame, y)
-    made = []
-    before = Predictions.__init__
-    monkeypatch.setattr(
-        Predictions, "__init__", lambda self, estimator, X: (made.append(len(X)), before(self, estimator, X))[1]
-    )
-    report = Report.of(reject, frame.iloc[:50], y[:50])
-    assert report.data.n_samples == 50
-    assert made.count(50) <= 3  # the test itself, and the explanations of the map and the region
+    evaluated = []
+    for name in ("distances", "predicted"):
+        method = getattr(PrototypeModel, name)
+        counting = lambda self, X, method=method: (evaluated.append(len(X)), method(self, X))[1]  # noqa: E731
+        monkeypatch.setattr(PrototypeModel, name, counting)
+    HeldOut.of(reject, Columns(reject, frame), frame.iloc[:50], y[:50], None)
+    assert evaluated.count(50) == 1
+    Report.of(reject, frame.iloc[:50], y[:50], X_train=frame)
+    # once more, and for what `HeldOut` does not have: exemplars, certificates, and the map with its explanations
+    assert evaluated.count(50) == 1 + 1 + 5
+    assert evaluated.count(RESOLUTION**2) == 1
 
 
 # -- evidence ----------------------------------------------------------------------------------------------------------

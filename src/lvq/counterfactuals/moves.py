@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from lvq.inspection.steps import Floats, Indices
+from lvq.inspection.steps import Indices
+from lvq.typing import Floats
 
 BISECTIONS = 40
 ROUNDS = 20  # of tangent planes

@@ -2,8 +2,8 @@
 
 Each starts from the nearest real samples that the model predicts as wanted: immutable columns keep the sample's values,
 and what remains different is moved back as far as the prediction allows. Categories go back to the sample's own one by
-one, and numbers by `moves`. The result is never farther than the nearest of those real samples. Distances are
-sqrt(sum of ((x_l - x'_l)/unit_l)^2 + number of changed categories).
+one, and numbers by `moves`; they stay whole where those of the samples are. The result is never farther than the
+nearest of those real samples. Distances are sqrt(sum of ((x_l - x'_l)/unit_l)^2 + number of changed categories).
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from lvq.counterfactuals.moves import pulled_in
 from lvq.counterfactuals.task import Task
 from lvq.inspection.certify import checked_units
 from lvq.inspection.mixed_rows import Layout, Mixed, differ, is_gap, lengths
-from lvq.inspection.steps import Floats, Indices
+from lvq.inspection.steps import Indices
+from lvq.typing import Floats
 
 N_ENDS = 5  # nearest real samples that a counterfactual may start from
 MOST_TRIED = 400  # nearest real samples that are tried with the immutable columns of a sample
@@ -81,12 +82,33 @@ def nearest_changes(task: Task, samples: Mixed, limits: Limits) -> tuple[Mixed, 
         jobs = _with_few_changes(task, jobs, limits.max_changes)
     jobs = _with_own_categories(task, jobs)
     changed = _moved_back(task, jobs, limits) if len(jobs.row) else jobs.end
-    distance = lengths(limits.units, changed, task.X.take(jobs.row))
+    whole = np.asarray(np.all(_whole(samples.numbers), axis=0))
+    changed, distance = _with_whole_numbers(task, jobs, changed, limits.units, whole)
     best, found = Mixed(task.X.numbers.copy(), task.X.categories.copy()), task.done.copy()
     order = np.argsort(distance, kind="stable")[::-1]  # the shortest comes last
     for job, row in zip(order, jobs.row[order]):
         best.numbers[row], best.categories[row], found[row] = changed.numbers[job], changed.categories[job], True
     return best, found
+
+
+def _whole(numbers: Floats) -> NDArray[np.bool_]:
+    return np.isnan(numbers) | (numbers == np.rint(numbers))
+
+
+def _with_whole_numbers(
+    task: Task, jobs: Jobs, changed: Mixed, units: Floats, whole: NDArray[np.bool_]
+) -> tuple[Mixed, Floats]:
+    """Whole numbers in columns that hold no others: rounded, rounded up, or those of the end, whichever is shortest."""
+    x = task.X.take(jobs.row)
+    fractional = whole & (changed.numbers != x.numbers) & ~_whole(changed.numbers)
+    numbers, shortest = jobs.end.numbers.copy(), lengths(units, jobs.end, x)
+    up = np.where(changed.numbers > x.numbers, np.ceil(changed.numbers), np.floor(changed.numbers))
+    for rounded in (np.rint(changed.numbers), up):
+        trial = Mixed(np.where(fractional, rounded, changed.numbers), jobs.end.categories)
+        length = lengths(units, trial, x)
+        better = task.reached(jobs.row, trial) & (length < shortest)
+        numbers[better], shortest[better] = trial.numbers[better], length[better]
+    return Mixed(numbers, jobs.end.categories), shortest
 
 
 def _starts(task: Task, samples: Mixed, limits: Limits) -> Jobs:

@@ -12,7 +12,7 @@ least Euclidean length in the units of X is taken. It lies beyond the boundary b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,14 +24,18 @@ from lvq.counterfactuals.real_cases import limited, nearest_changes
 from lvq.counterfactuals.task import Task
 from lvq.estimators.find_model import need_model
 from lvq.inspection.certify import is_local
-from lvq.inspection.columns import row_names
-from lvq.inspection.mixed_rows import Mixed, lengths
-from lvq.inspection.steps import Floats, as_matrix, input_map, pseudo_inverse
+from lvq.inspection.columns import frame_of, row_names
+from lvq.inspection.mixed_rows import Mixed, differ, lengths
+from lvq.inspection.steps import as_matrix, input_map, pseudo_inverse
 from lvq.tables.header import listed
-from lvq.typing import Labels, MatrixLike
+from lvq.typing import Floats, JSONValue, Labels, MatrixLike
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # how far beyond the boundary, relative to the distances; the next one where rounding undoes the change
 MARGINS = (1e-9, 1e-7, 1e-5, 1e-3)
+MAX_SHOWN = 20  # changed values where a notebook shows the result
 
 
 class Counterfactual(NamedTuple):
@@ -46,6 +50,29 @@ class Counterfactual(NamedTuple):
     label: Labels
     cost: Floats  # length of the change in the model's metric
     units: Floats  # length of one unit of each column; NaN for categories, whose change has the length 1
+    changes: list[dict[str, JSONValue]]  # the lines of `table`
+
+    def __repr__(self) -> str:
+        found, changes = f"{int(self.found.sum())} of {len(self.found)} samples", f"{len(self.changes)} changed values"
+        return f"Counterfactual({found}, {changes}; see .table())"
+
+    def _repr_html_(self) -> str | None:
+        found = frame_of(self.changes[:MAX_SHOWN])
+        if isinstance(found, list) or found.empty:
+            return None  # the short text is shown instead
+        left = len(self.changes) - MAX_SHOWN
+        more = f"<p>and {left} more values, see <code>table()</code></p>" if left > 0 else ""
+        return found.to_html(index=False, float_format="{:.4g}".format) + more
+
+    def table(self) -> DataFrame | list[dict[str, JSONValue]]:
+        """A line for each value that changes.
+
+        Returns
+        -------
+        table : DataFrame, or list of dict where pandas is not installed
+            Columns: `row` (its name in the index of X, or its number), `column`, and the values `before` and `after`.
+        """
+        return frame_of(self.changes)
 
     @property
     def found(self) -> NDArray[np.bool_]:
@@ -67,11 +94,11 @@ def counterfactual(
     """A small change of each sample that changes the prediction or makes it accepted.
 
     With real `samples` it is a change that a person can read: within the range of the samples or given bounds, with
-    whole categories, through any pipeline, of small length in stated units, and never longer than the one to the
-    nearest real sample that is predicted as wanted, if neither has missing values. Missing values stay missing. With a
-    `RejectClassifier` a sample is accepted where its own `accept` says so, by any measure. Without `samples` it is the
-    smallest change in the model's metric, wherever that leads, and exact; the model then needs one metric for all
-    prototypes.
+    whole categories, whole numbers in columns that hold no others, through any pipeline, of small length in stated
+    units, and never longer than the one to the nearest real sample that is predicted as wanted, if neither has missing
+    values. Missing values stay missing. With a `RejectClassifier` a sample is accepted where its own `accept` says so,
+    by any measure. Without `samples` it is the smallest change in the model's metric, wherever that leads, also to
+    fractions where numbers are whole, and exact; the model then needs one metric for all prototypes.
 
     Parameters
     ----------
@@ -101,13 +128,14 @@ def counterfactual(
     -------
     counterfactual : Counterfactual
         Named tuple of `samples`, in the columns of X, as a data frame of pandas where X is a data frame; `distance`;
-        `label`; `cost`, the length of the change in the model's metric; and `units`. Without real samples
-        the cost is as small as was found, and the distance is the Euclidean length in the units of X, minimal among
-        changes that the model does not distinguish. With them the distance is sqrt(sum of ((x_l - x'_l)/unit_l)^2 +
-        number of changed categories). Changes that keep the categories are never shorter than
-        ``certified_radius(model, X, units=units)``. A sample that needs no change has distance 0. One for which no
-        change was found has distance infinity and NaN or None for values, which are no answer even where the model
-        takes missing values; a UserWarning names these rows, and the attribute `found` is False for them.
+        `label`; `cost`, the length of the change in the model's metric; `units`; and `changes`, which the method
+        `table` shows: the values that change. Without real samples the cost is as small as was found, and the distance
+        is the Euclidean length in the units of X, minimal among changes that the model does not distinguish. With them
+        the distance is sqrt(sum of ((x_l - x'_l)/unit_l)^2 + number of changed categories). Changes that keep the
+        categories are never shorter than ``certified_radius(model, X, units=units)``. A sample that needs no change has
+        distance 0. One for which no change was found has distance infinity and NaN or None for values, which are no
+        answer even where the model takes missing values; a UserWarning names these rows, and the attribute `found` is
+        False for them.
 
     Examples
     --------
@@ -156,7 +184,21 @@ def _result(task: Task, changed: Mixed, found: NDArray[np.bool_], units: Floats,
     samples = task.layout.join(changed)
     if hasattr(samples, "iloc"):
         samples.index = X.index
-    return Counterfactual(samples, distance, label, cost, whole)
+    return Counterfactual(samples, distance, label, cost, whole, _changes(task, changed, np.isfinite(distance), X))
+
+
+def _changes(task: Task, changed: Mixed, found: NDArray[np.bool_], X: MatrixLike) -> list[dict[str, JSONValue]]:
+    """Row, column, and the values before and after of each change."""
+    layout, names = task.layout, row_names(X, len(found)).tolist()
+    parts = zip((layout.numeric, layout.categorical), task.X, changed)
+    lines = [
+        (row, places[k], *(cells[[row], k].tolist()[0] for cells in (before, after)))
+        for places, before, after in parts
+        for row, k in np.argwhere(differ(before, after) & found[:, None]).tolist()
+    ]
+    keys = ("row", "column", "before", "after")
+    ordered = sorted(lines, key=lambda line: line[:2])
+    return [dict(zip(keys, (names[row], str(layout.names[k]), *values))) for row, k, *values in ordered]
 
 
 def _smallest_changes(task: Task) -> tuple[Mixed, NDArray[np.bool_]]:

@@ -15,11 +15,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from lvq._warnings import warn
 from lvq.estimators.tensors import floating, is_valid, on_device
 from lvq.model import rows
 from lvq.model.samples import ArraySamples, with_values
 from lvq.typing import Argument, Array, ClassWeight, Delayed, MatrixLike
 
+UNSCALED = 1_000  # times the smallest range of a feature: with noise of that range the models learn nothing
 FLOATS = [np.float64, np.float32]  # types that samples keep; others become the first
 
 
@@ -122,8 +124,8 @@ def smallest_range(dtype: np.dtype) -> float:
     return float(np.sqrt(np.finfo(dtype).tiny)) * 1e5
 
 
-def check_range(estimator: BaseEstimator, X: Array) -> None:
-    """Raise ValueError for values so large, or all so close, that squared distances overflow or underflow."""
+def check_range(estimator: BaseEstimator, X: Array) -> np.ndarray:
+    """Ranges of the features; ValueError where squared distances overflow or underflow."""
     ends = rows.column_range(X) if rows.is_sparse(X) else (np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0))
     low, high = rows.check_magnitude(np.stack(ends), type(estimator).__name__)  # NaN where no value is known
     spread, limit = float(np.fmax.reduce(high - low, initial=0)), smallest_range(X.dtype)
@@ -132,6 +134,24 @@ def check_range(estimator: BaseEstimator, X: Array) -> None:
             f"{type(estimator).__name__} computes squared distances, which underflow for features whose range is at "
             f"most {spread:.3g} in {X.dtype}; {limit:.3g} is allowed. Scale the features first, as by StandardScaler."
         )
+    return high - low
+
+
+def _warn_if_unscaled(estimator: BaseEstimator, ranges: np.ndarray) -> None:
+    """Warn where one feature has a range by far larger than that of another: the metric does not make up for that.
+
+    Ranges of scaled features, and of columns of a one-hot encoding beside them, differ far less.
+    """
+    # smaller ones are constants and rounding errors, as of principal components beyond the rank
+    ranges = np.where(ranges > 100 * np.finfo(ranges.dtype).eps * np.fmax.reduce(ranges), ranges, np.nan)
+    if np.isnan(ranges).all() or np.nanmax(ranges) <= UNSCALED * np.nanmin(ranges):
+        return
+    names = getattr(estimator, "feature_names_in_", np.arange(len(ranges)))
+    warn(
+        f"{type(estimator).__name__}: the features have very different scales, from {names[np.nanargmin(ranges)]!s} to "
+        f"{names[np.nanargmax(ranges)]!s} by a factor of more than {UNSCALED:,}, and the largest dominate the "
+        "distances: scale them, for example by StandardScaler in a pipeline."
+    )
 
 
 # -- labelled samples --------------------------------------------------------------------------------------------------
@@ -175,7 +195,9 @@ def training_samples(
             estimator, array, rows.as_numpy(y), reset=reset, missing=missing, dense=dense, types=types
         )
     if not tensor:
-        check_range(estimator, given)
+        ranges = check_range(estimator, given)
+        if not rows.is_sparse(given) and getattr(estimator, "metric", "euclidean") == "euclidean":
+            _warn_if_unscaled(estimator, ranges)
     classes, index = distinct_labels(estimator, y if rows.is_tensor(y) and y.ndim == 1 else labels)
     weight = sample_weights(estimator.class_weight, classes, index, given, rows.as_numpy(sample_weight))
     kept = np.flatnonzero(weight > 0)

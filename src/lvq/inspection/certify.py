@@ -35,9 +35,9 @@ from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import need_model
 from lvq.inspection.columns import model_inputs
-from lvq.inspection.steps import Floats, Indices, LinearMap, as_matrix, input_map, names_before
+from lvq.inspection.steps import Indices, LinearMap, as_matrix, input_map, names_before
 from lvq.model.prototype_model import PrototypeModel
-from lvq.typing import MatrixLike
+from lvq.typing import Floats, MatrixLike
 
 # the dual norm, by scipy's name of the distance
 DUAL: dict[float, str] = {1.0: "chebyshev", 2.0: "euclidean", np.inf: "cityblock"}

@@ -27,7 +27,6 @@ from lvq.estimators.find_model import FoundModel, decides_by_cost
 from lvq.inspection.steps import (
     Block,
     CategoryFractions,
-    Floats,
     Indices,
     Names,
     Rows,
@@ -40,7 +39,7 @@ from lvq.inspection.steps import (
     names_before,
 )
 from lvq.model.rows import as_numpy, dense, require_complete, require_dense
-from lvq.typing import JSONValue, MatrixLike
+from lvq.typing import Floats, JSONValue, MatrixLike
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -15,11 +15,11 @@ from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.find_model import need_model
 from lvq.inspection.columns import class_by_cost, frame_of, model_inputs, row_names
-from lvq.inspection.steps import Floats, Indices
+from lvq.inspection.steps import Indices
 from lvq.model.metrics import SharedMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import as_numpy, require_complete
-from lvq.typing import Argument, JSONValue, Labels, MatrixLike
+from lvq.typing import Argument, Floats, JSONValue, Labels, MatrixLike
 
 if TYPE_CHECKING:
     from pandas import DataFrame

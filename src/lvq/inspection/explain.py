@@ -33,7 +33,6 @@ from lvq.estimators.find_model import FoundModel, need_model, rejecting_layer
 from lvq.inspection.columns import Cells, class_by_cost, frame_of, input_cells, input_values, model_inputs, row_names
 from lvq.inspection.exemplars import NearestCases
 from lvq.inspection.steps import (
-    Floats,
     Indices,
     LinearMap,
     Names,
@@ -47,7 +46,7 @@ from lvq.inspection.steps import (
 )
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import as_numpy, dense
-from lvq.typing import Argument, JSONValue, Labels, MatrixLike
+from lvq.typing import Argument, Floats, JSONValue, Labels, MatrixLike
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -38,10 +38,10 @@ from lvq.estimators.classifier import as_chosen
 from lvq.estimators.find_model import FoundModel, need_model
 from lvq.inspection.columns import is_missing, model_inputs, used_columns
 from lvq.inspection.mixed_rows import Layout, cells_of, numbers_of
-from lvq.inspection.steps import Floats, Indices, Names
+from lvq.inspection.steps import Indices, Names
 from lvq.model.importance import DEGREE, Curve, Outputs, explained, of_sum_one, output_weighting
 from lvq.model.samples import ArraySamples
-from lvq.typing import Argument, Labels, MatrixLike
+from lvq.typing import Argument, Floats, Labels, MatrixLike
 
 # of a refit at most: importances settle long before the cost does. With 30 instead of 100 the intervals of german and
 # WDBC differ by 0.01 at most

@@ -12,8 +12,8 @@ from scipy import sparse
 
 from lvq.estimators.find_model import FoundModel
 from lvq.inspection.columns import Cells, encoded_columns, is_missing
-from lvq.inspection.steps import Floats, Indices, names_before, positions
-from lvq.typing import MatrixLike
+from lvq.inspection.steps import Indices, names_before, positions
+from lvq.typing import Floats, MatrixLike
 
 
 class Mixed(NamedTuple):

@@ -33,11 +33,10 @@ from sklearn.preprocessing import (
 )
 
 from lvq.estimators.find_model import FoundModel, transformers
-from lvq.preprocessing import NuisanceRemoval, SavitzkyGolay, StandardNormalVariate
+from lvq.typing import Floats
 
 Names = NDArray[np.str_]
 Indices = NDArray[np.intp]
-Floats = NDArray[np.float64]
 Rows = NDArray[np.generic]  # numbers, or objects where there are categories
 # a matrix (to, from); sparse where each row selects and scales one column: many features need no large matrix
 LinearMap: TypeAlias = "Floats | sparse.csr_array"
@@ -210,7 +209,8 @@ def _not_linear(step: Step, purpose: str) -> str:
     linear = "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, PCA, TruncatedSVD, feature selectors"
     return (
         f"{purpose} supports linear steps only ({linear} and ColumnTransformers of these), got {name}; "
-        "transform X with that step first, and pass the rest of the pipeline."
+        "transform X with that step first, and pass the rest of the pipeline"
+        f"{', or pass real samples as samples=' * (purpose == 'counterfactual')}."
     )
 
 
@@ -373,7 +373,7 @@ SELECTOR = Adapter(
     lambda step: selection(_selected(step), step.n_features_in_),
     lambda step, rows: _put_back(_selected(step), rows, step.n_features_in_),
 )
-ADAPTERS: dict[type, Adapter] = {
+ADAPTERS: dict[type, Adapter] = {  # `lvq.preprocessing` adds its own
     StandardScaler: _SCALER,
     MaxAbsScaler: _SCALER,
     RobustScaler: _SCALER,
@@ -405,10 +405,4 @@ ADAPTERS: dict[type, Adapter] = {
     OrdinalEncoder: Adapter(_each, inverse=_nearest_rank, keeps="codes", encodes=True),
     TargetEncoder: Adapter(_repeated(_codes_per_target), keeps="codes", encodes=True),
     KBinsDiscretizer: Adapter(_repeated(lambda step: 1 if step.encode == "ordinal" else step.n_bins_)),
-    StandardNormalVariate: Adapter(),
-    SavitzkyGolay: Adapter(linear=lambda step: step.matrix_.T, in_place=True),
-    NuisanceRemoval: Adapter(
-        linear=lambda step: np.eye(step.n_features_in_) - step.patterns_.T @ step.directions_,
-        inverse=lambda step, rows: rows,  # every feature is kept, in its units
-    ),
 }

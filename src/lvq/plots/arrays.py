@@ -18,10 +18,11 @@ from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import FoundModel, find_layer, last_step, need_model
 from lvq.inspection.columns import names_of_features, to_original_units
-from lvq.inspection.steps import Floats, Names, default_names
+from lvq.inspection.steps import Names, default_names
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import as_numpy, require_dense
 from lvq.rejection.classifier import RejectClassifier
+from lvq.typing import Floats
 
 Values = Literal["importance", "lambda"]
 NUMBER = re.compile(r"\d+(?:[.,]\d+)?")

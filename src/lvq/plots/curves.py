@@ -12,12 +12,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from lvq.estimators.find_model import rejecting_layer
 from lvq.inspection.certify import certified_radius
-from lvq.inspection.steps import Floats
 from lvq.plots.arrays import estimator_name
 from lvq.plots.style import COLOURS, Display, percent, show_percent
 from lvq.rejection.curves import AccuracyRejectCurve, accuracy_reject_curve, area_under_curve, path_curve
 from lvq.rejection.scores import certainty as certainty_of
-from lvq.typing import Argument, MatrixLike
+from lvq.typing import Argument, Floats, MatrixLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -25,12 +25,12 @@ from lvq.inspection.columns import columns_of_features, input_values, is_missing
 from lvq.inspection.explain import contributions_between
 from lvq.inspection.importance import variable_importances
 from lvq.inspection.mixed_rows import Layout, Mixed
-from lvq.inspection.steps import Floats, positions
+from lvq.inspection.steps import positions
 from lvq.model.rows import require_dense
 from lvq.model.scores import class_distances
 from lvq.plots.evidence import AGAINST, FOR
 from lvq.plots.style import Display, name_ticks, short_name, short_names
-from lvq.typing import Argument, Label, MatrixLike
+from lvq.typing import Argument, Floats, Label, MatrixLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

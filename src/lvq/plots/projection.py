@@ -26,7 +26,6 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from lvq.estimators.find_model import FoundModel, find_layer, need_model
 from lvq.inspection.columns import to_original_units
-from lvq.inspection.steps import Floats
 from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots import style as shared
@@ -34,8 +33,8 @@ from lvq.plots.arrays import mean_lambda, model_inputs
 from lvq.plots.style import Display, class_colours, class_markers, mix, percent, short_names
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.costs import CostClassifier
-from lvq.rejection.scores import certainty
-from lvq.typing import Argument, Labels
+from lvq.rejection.scores import Predictions, certainty_of
+from lvq.typing import Argument, Floats, Labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -213,18 +212,20 @@ def predict_points(estimator: BaseEstimator, Z: Floats) -> PointPredictions:
         check_is_fitted(reject)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        predicting = _without_steps(estimator, found)
-        classes = classes_of_points(estimator, Z)
         if reject is None:
-            return PointPredictions(classes, certainty(predicting, Z), None)
-        if reject.measure_ == "radius" or callable(reject.measure_):
-            # computed from samples before the scalers; features that a selector removes may have any value
-            steps = need_model(reject.estimator_, "regions")
-            Z = np.nan_to_num(to_original_units(steps, Z, "regions").values)
+            made = Predictions(_without_steps(estimator, found), Z)
+            certainty, accepted = certainty_of(made, "auto"), None
         else:
-            reject = copy.copy(reject)  # the same thresholds, for samples that have passed the scalers
-            reject.estimator_ = _without_steps(reject.estimator_, found)
-        return PointPredictions(classes, reject.certainty(Z), reject.accept(Z))
+            if reject.measure_ == "radius" or callable(reject.measure_):
+                # computed from samples before the scalers; features that a selector removes may have any value
+                steps = need_model(reject.estimator_, "regions")
+                Z = np.nan_to_num(to_original_units(steps, Z, "regions").values)
+            else:
+                reject = copy.copy(reject)  # the same thresholds, for samples that have passed the scalers
+                reject.estimator_ = _without_steps(reject.estimator_, found)
+            made = reject.predictions(Z)
+            certainty, accepted = reject.certainty_for(made), reject.reason_for(made) == ""
+        return PointPredictions(np.searchsorted(found.model.classes, made.predicted), certainty, accepted)
 
 
 def _without_steps(estimator: BaseEstimator, found: FoundModel) -> BaseEstimator:

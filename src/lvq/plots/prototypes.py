@@ -13,10 +13,9 @@ from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import FoundModel, need_model
 from lvq.inspection.columns import steps_without_inverse
-from lvq.inspection.steps import Floats
 from lvq.plots import arrays, style
 from lvq.plots.style import short_names
-from lvq.typing import Argument, Labels
+from lvq.typing import Argument, Floats, Labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,11 +13,10 @@ from sklearn.base import BaseEstimator
 from lvq.estimators.find_model import need_model
 from lvq.inspection.columns import steps_without_inverse
 from lvq.inspection.importance import VariableImportances
-from lvq.inspection.steps import Floats
 from lvq.model.metrics import Euclidean, LocalMetric
 from lvq.plots import arrays, style
 from lvq.plots.arrays import Values, relevance_profile
-from lvq.typing import Argument
+from lvq.typing import Argument, Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -24,9 +24,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from lvq.estimators.cost_based import GMLVQ
+from lvq.inspection.steps import ADAPTERS, Adapter
 from lvq.model.relevance import Matrix
+from lvq.typing import Floats
 
-Floats = NDArray[np.float64]
 LIMIT = 2.0  # standard errors above chance up to which an accuracy is chance: one in forty is above it by accident
 
 
@@ -268,3 +269,9 @@ def _whitening(X: Floats) -> tuple[Floats, Floats]:
     spread, axes = np.linalg.eigh(covariance)
     spread = np.sqrt(np.maximum(spread, spread.max() * 1e-12))
     return (axes * spread) @ axes.T * scale, (axes / spread) @ axes.T / scale[:, None]
+
+
+ADAPTERS[NuisanceRemoval] = Adapter(
+    linear=lambda step: np.eye(step.n_features_in_) - step.patterns_.T @ step.directions_,
+    inverse=lambda step, rows: rows,  # every feature is kept, in its units
+)

@@ -11,6 +11,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from lvq.inspection.steps import ADAPTERS, Adapter
+
 Samples = NDArray[np.floating]
 
 
@@ -162,3 +164,4 @@ SavitzkyGolay._parameter_constraints = {
     "derivative": [Interval(Integral, 0, None, closed="left")],
     "spacing": [Interval(Real, 0, None, closed="neither")],
 }
+ADAPTERS[SavitzkyGolay] = Adapter(linear=lambda step: step.matrix_.T, in_place=True)

@@ -22,10 +22,10 @@ from sklearn.utils.validation import _check_method_params
 
 from lvq.rejection.coverage import coverage_point
 from lvq.rejection.guarantee import Guarantee, certify
-from lvq.rejection.path import BoolArray, FloatArray, IntArray, OperatingPoint, ThresholdPath, check_certainty
+from lvq.rejection.path import BoolArray, IntArray, OperatingPoint, ThresholdPath, check_certainty
 from lvq.rejection.scores import Measure, NoneOfThese, Predictions, cells_of, certainty_of, mean_measure
 from lvq.rejection.thresholds import in_steps, local_thresholds, step_of
-from lvq.typing import Argument, CrossValidation, Fold, Labels, MatrixLike
+from lvq.typing import Argument, CrossValidation, Floats, Fold, Labels, MatrixLike
 
 MIN_CELL_SIZE = 10  # cells with fewer calibration samples share a threshold
 STEADY_CELL_SIZE = 100  # cells with fewer have thresholds that vary much from one calibration to the next
@@ -95,7 +95,7 @@ def path_and_test_rows(units: Labels, rng: np.random.RandomState) -> tuple[IntAr
 class Scored(NamedTuple):
     """Samples as predicted: certainty, whether correct, cell, predicted class."""
 
-    certainty: FloatArray
+    certainty: Floats
     correct: BoolArray
     cell: Labels
     predicted: Labels
@@ -152,7 +152,7 @@ def cross_fitted(
     return Scored(*(np.concatenate(columns) for columns in zip(*parts))), own
 
 
-def on_scale(certainty: FloatArray, training: FloatArray, final: FloatArray) -> FloatArray:
+def on_scale(certainty: Floats, training: Floats, final: Floats) -> Floats:
     """Certainties of a fold's model on the scale of the predicting model, by ranks among their training samples.
 
     What is more certain than 30 % of the training samples in the fold becomes what is more certain than 30 % of those

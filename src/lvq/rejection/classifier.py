@@ -41,7 +41,7 @@ from lvq.rejection.calibration import (
     score,
 )
 from lvq.rejection.guarantee import Guarantee, too_few
-from lvq.rejection.path import BoolArray, FloatArray, IntArray, OperatingPoint, ThresholdPath, positions
+from lvq.rejection.path import BoolArray, IntArray, OperatingPoint, ThresholdPath, positions
 from lvq.rejection.scores import (
     MEASURES,
     Measure,
@@ -55,7 +55,7 @@ from lvq.rejection.scores import (
     reason_of,
 )
 from lvq.rejection.thresholds import METHODS
-from lvq.typing import Argument, Label, Labels, MatrixLike, Seed
+from lvq.typing import Argument, Floats, Label, Labels, MatrixLike, Seed
 
 TARGETS = ("min_coverage", "min_accuracy", "cost_ratio", "max_error")
 FITTED_FRACTION = 0.3  # of the samples held out by default
@@ -393,7 +393,7 @@ class RejectClassifier(AroundClassifier):
         return self.estimator_.predict(X)
 
     @available_if(_estimator_has("predict_proba"))
-    def predict_proba(self, X: MatrixLike) -> FloatArray:
+    def predict_proba(self, X: MatrixLike) -> Floats:
         """Probabilities of the classes by the estimator.
 
         Parameters
@@ -409,7 +409,7 @@ class RejectClassifier(AroundClassifier):
         return self.estimator_.predict_proba(X)
 
     @available_if(_estimator_has("decision_function"))
-    def decision_function(self, X: MatrixLike) -> FloatArray:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """Scores of the classes by the estimator.
 
         Parameters
@@ -497,7 +497,7 @@ class RejectClassifier(AroundClassifier):
         rejected = np.where(unseen, "unseen cell", reason_of(predictions, self.measure_))
         return np.where(self.point_.accept(values, cell), "", rejected)
 
-    def certainty(self, X: MatrixLike) -> FloatArray:
+    def certainty(self, X: MatrixLike) -> Floats:
         """Certainty of the predictions by the measure that the thresholds belong to; higher is more certain.
 
         Parameters
@@ -511,7 +511,7 @@ class RejectClassifier(AroundClassifier):
         """
         return self.certainty_for(self.predictions(X))
 
-    def certainty_for(self, predictions: Predictions) -> FloatArray:
+    def certainty_for(self, predictions: Predictions) -> Floats:
         """`certainty` of predictions that were made already.
 
         Parameters

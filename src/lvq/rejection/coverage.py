@@ -14,15 +14,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from lvq.rejection.path import BoolArray, FloatArray, OperatingPoint, ThresholdPath
-from lvq.typing import Labels
+from lvq.rejection.path import BoolArray, OperatingPoint, ThresholdPath
+from lvq.typing import Floats, Labels
 
 NOTED = 0.02  # by how much the expected coverage is above the requested one where a note tells it
 
 
 def coverage_point(
     path: ThresholdPath,
-    samples: tuple[FloatArray, BoolArray, Labels],
+    samples: tuple[Floats, BoolArray, Labels],
     coverage: float,
     *,
     step: float = 1e-9,

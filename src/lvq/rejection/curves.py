@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_consistent_length
 
-from lvq.rejection.path import FloatArray, ThresholdPath, check_certainty, check_flags
+from lvq.rejection.path import ThresholdPath, check_certainty, check_flags
+from lvq.typing import Floats
 
 
 class AccuracyRejectCurve(NamedTuple):
     """Accuracy of the accepted samples by coverage; coverage falls strictly and stays above 0."""
 
-    coverage: FloatArray
-    accuracy: FloatArray
+    coverage: Floats
+    accuracy: Floats
 
 
 def accuracy_reject_curve(certainty: ArrayLike, correct: ArrayLike) -> AccuracyRejectCurve:

@@ -26,7 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 
-from lvq.rejection.path import FloatArray, IntArray, OperatingPoint, ThresholdPath
+from lvq.rejection.path import IntArray, OperatingPoint, ThresholdPath
+from lvq.typing import Floats
 
 FEWEST_EXPECTED = 45  # accepted testing samples where the tests start
 LARGEST = 1e300  # number of samples that is reported
@@ -180,7 +181,7 @@ def fixed_sequence(path: ThresholdPath, n_testing: int, guarantee: Guarantee) ->
 # -- exact tests of an error rate --------------------------------------------------------------------------------------
 
 
-def error_p_value(n_errors: ArrayLike, n_accepted: ArrayLike, max_error: float) -> FloatArray:
+def error_p_value(n_errors: ArrayLike, n_accepted: ArrayLike, max_error: float) -> Floats:
     """P(Binomial(n_accepted, max_error) <= n_errors): probability of so few errors if the error rate is max_error.
 
     Examples
@@ -191,7 +192,7 @@ def error_p_value(n_errors: ArrayLike, n_accepted: ArrayLike, max_error: float) 
     return np.asarray(binom.cdf(n_errors, n_accepted, max_error))
 
 
-def error_upper_bound(n_errors: ArrayLike, n_accepted: ArrayLike, confidence: float = 0.95) -> FloatArray:
+def error_upper_bound(n_errors: ArrayLike, n_accepted: ArrayLike, confidence: float = 0.95) -> Floats:
     """Clopper-Pearson upper bound of the error rate, with the given confidence, for one test fixed beforehand.
 
     Examples

@@ -21,9 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-from lvq.typing import Labels, LabelsLike
+from lvq.typing import Floats, Labels, LabelsLike
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
@@ -49,7 +48,7 @@ class OperatingPoint:
     """
 
     cells: Labels
-    thresholds: FloatArray
+    thresholds: Floats
     unseen: float
     rejected_correct: int
     rejected_errors: int
@@ -59,7 +58,7 @@ class OperatingPoint:
     def __post_init__(self) -> None:
         check_consistent_length(self.cells, self.thresholds)
 
-    def threshold_of(self, cell: ArrayLike) -> FloatArray:
+    def threshold_of(self, cell: ArrayLike) -> Floats:
         """The threshold of every sample, by the label of its cell."""
         return np.append(self.thresholds, self.unseen)[positions(cell, self.cells)]
 
@@ -112,7 +111,7 @@ class ThresholdPath:
     """
 
     cells: Labels
-    thresholds: FloatArray
+    thresholds: Floats
     columns: IntArray
     method: str
     rejected_correct: IntArray
@@ -134,12 +133,12 @@ class ThresholdPath:
         return self.n_samples - self.rejected_correct - self.rejected_errors
 
     @property
-    def coverage(self) -> FloatArray:
+    def coverage(self) -> Floats:
         """Fraction of the samples that are accepted, at every point."""
         return self.accepted / self.n_samples
 
     @property
-    def accuracy(self) -> FloatArray:
+    def accuracy(self) -> Floats:
         """Accuracy of the accepted samples, at every point; NaN where none is accepted."""
         correct = (self.n_correct - self.rejected_correct).astype(np.float64)
         return np.divide(correct, self.accepted, out=np.full(len(self), np.nan), where=self.accepted > 0)
@@ -179,7 +178,7 @@ class ThresholdPath:
         costs = self.accepted_errors + cost_ratio * (self.n_samples - self.accepted)
         return self.point(self.best(np.ones(len(self), dtype=np.bool_), -costs))
 
-    def best(self, allowed: BoolArray, merit: FloatArray) -> int:
+    def best(self, allowed: BoolArray, merit: Floats) -> int:
         """Index of the allowed point with the largest merit; of equal ones that with the highest coverage."""
         candidates = np.flatnonzero(allowed)
         return int(candidates[np.lexsort((-self.accepted[candidates], -merit[candidates]))[0]])
@@ -242,14 +241,14 @@ class ThresholdPath:
 # -- checks of the arrays ----------------------------------------------------------------------------------------------
 
 
-def check_samples(certainty: ArrayLike, correct: ArrayLike, cell: ArrayLike) -> tuple[FloatArray, BoolArray, Labels]:
+def check_samples(certainty: ArrayLike, correct: ArrayLike, cell: ArrayLike) -> tuple[Floats, BoolArray, Labels]:
     """The three arrays, checked."""
     values, flags, cell = check_certainty(certainty), check_flags(correct), np.asarray(column_or_1d(cell))
     check_consistent_length(values, flags, cell)
     return values, flags, cell
 
 
-def check_certainty(certainty: ArrayLike) -> FloatArray:
+def check_certainty(certainty: ArrayLike) -> Floats:
     """One-dimensional, non-empty, finite numbers as float64."""
     return column_or_1d(check_array(certainty, ensure_2d=False, dtype=np.float64, input_name="certainty"))
 

@@ -41,8 +41,8 @@ from lvq.inspection.columns import model_inputs
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import is_sparse, row_squares
 from lvq.model.scores import Nearest, class_distances, nearest, relative_similarity
-from lvq.rejection.path import FloatArray, IntArray
-from lvq.typing import Labels, MatrixLike
+from lvq.rejection.path import IntArray
+from lvq.typing import Floats, Labels, MatrixLike
 
 # a user's own measure or cells: of a fitted estimator and samples, one value for each sample
 SampleFunction: TypeAlias = Callable[[BaseEstimator, MatrixLike], ArrayLike]
@@ -102,6 +102,14 @@ class Predictions:
         return self.model.classes[self.model.decide(self.distances)]
 
     @cached_property
+    def probabilities(self) -> Floats | None:
+        """Probabilities of the classes; None where the estimator has none."""
+        if not hasattr(self.estimator, "predict_proba"):
+            return None
+        fitted = self.found is not None
+        return np.asarray(self.model.probabilities(self.distances) if fitted else self.estimator.predict_proba(self.X))
+
+    @cached_property
     def nearest(self) -> Nearest:
         """Winner and rival, the nearest prototypes of the predicted class and of all others, and their distances."""
         return self.nearest_of(self.predicted)
@@ -117,7 +125,7 @@ class Predictions:
         return nearest(self.distances[rows], model.labels, np.searchsorted(model.classes, classes))
 
 
-def _relsim(predictions: Predictions) -> FloatArray:
+def _relsim(predictions: Predictions) -> Floats:
     found, model = predictions.nearest, predictions.model
     if len(np.unique(model.labels)) == 1:  # a stream with samples of one class so far
         return np.ones(len(found.winner))
@@ -134,7 +142,7 @@ def _scores(predictions: Predictions, measure: str, method: str) -> np.ndarray:
     return np.asarray(getattr(predictions.estimator, method)(predictions.X), dtype=np.float64)
 
 
-def _probability(predictions: Predictions) -> FloatArray:
+def _probability(predictions: Predictions) -> Floats:
     if predictions.found is not None:
         model = predictions.model
         table = model.posterior if model.decision.soft else model.probabilities
@@ -142,7 +150,7 @@ def _probability(predictions: Predictions) -> FloatArray:
     return _of_predicted_class(predictions, _scores(predictions, "probability", "predict_proba"))
 
 
-def _margin(predictions: Predictions) -> FloatArray:
+def _margin(predictions: Predictions) -> Floats:
     estimator, scores = predictions.estimator, _scores(predictions, "margin", "decision_function")
     if len(estimator.classes_) > 2 and getattr(last_step(estimator), "decision_function_shape", None) == "ovo":
         # three classes have three pairs, so the shape does not show it
@@ -159,7 +167,7 @@ def _margin(predictions: Predictions) -> FloatArray:
     return own - others.max(axis=1)
 
 
-def _of_predicted_class(predictions: Predictions, table: np.ndarray) -> FloatArray:
+def _of_predicted_class(predictions: Predictions, table: np.ndarray) -> Floats:
     """The column of the predicted class, which need not be the largest (support vector machines by Platt's method)."""
     classes = predictions.estimator.classes_
     if table.ndim != 2 or table.shape[1] != len(classes):
@@ -179,7 +187,7 @@ def auto_measure(predictions: Predictions) -> str:
     return "margin" if has_scores_only else "probability"
 
 
-MEASURES: dict[str, Callable[[Predictions], FloatArray]] = {
+MEASURES: dict[str, Callable[[Predictions], Floats]] = {
     "relsim": _relsim,
     "radius": lambda made: np.minimum(certified_radius(made.estimator, made.X), LARGEST),
     "distance": lambda made: -np.sqrt(made.nearest.winner_distance),
@@ -235,7 +243,7 @@ class NoneOfThese:
         found = np.array([_area(is_known, np.concatenate(values)) for values in zip(inside, outside)])
         return candidates[int(np.where(mistakes >= mistakes[0] - LOSS, found, -1.0).argmax())]
 
-    def certainty(self, predictions: Predictions) -> FloatArray:
+    def certainty(self, predictions: Predictions) -> Floats:
         """The certainty of predictions."""
         model = predictions.model
         if predictions.by_cost:
@@ -246,7 +254,7 @@ class NoneOfThese:
         rival = np.minimum(model.link.value(found.rival_distance), self.distance)
         return relative_similarity(model.link.value(found.winner_distance), rival)
 
-    def _membership(self, predictions: Predictions) -> FloatArray:
+    def _membership(self, predictions: Predictions) -> Floats:
         """How much a sample is of a known class: a probability, or the relative similarity against none of these."""
         model, rule = predictions.model, predictions.model.decision
         if rule.xi is None:
@@ -262,7 +270,7 @@ class NoneOfThese:
         return np.where(rival > self.distance, "outlier", "ambiguous")
 
 
-def _area(positive: np.ndarray, values: FloatArray) -> float:
+def _area(positive: np.ndarray, values: Floats) -> float:
     """Area under the ROC curve; 1 where there is nothing to separate."""
     from sklearn.metrics import roc_auc_score  # slow to import
 
@@ -290,7 +298,7 @@ def reason_of(predictions: Predictions, measure: Measure) -> str | np.ndarray:
     return "outlier" if measure == "distance" else getattr(measure, "reason", "ambiguous")
 
 
-def certainty_of(predictions: Predictions, measure: Measure) -> FloatArray:
+def certainty_of(predictions: Predictions, measure: Measure) -> Floats:
     """Certainty of predictions by a measure: a name, or a function of estimator and samples; else ValueError."""
     name = auto_measure(predictions) if measure == "auto" else measure
     if isinstance(measure, NoneOfThese):
@@ -312,7 +320,7 @@ def certainty_of(predictions: Predictions, measure: Measure) -> FloatArray:
     return values
 
 
-def certainty(estimator: BaseEstimator, X: MatrixLike, measure: str | SampleFunction = "auto") -> FloatArray:
+def certainty(estimator: BaseEstimator, X: MatrixLike, measure: str | SampleFunction = "auto") -> Floats:
     """Certainty of a fitted classifier's predictions; higher is more certain.
 
     Parameters

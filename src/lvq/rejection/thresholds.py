@@ -23,7 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lvq.rejection.path import BoolArray, FloatArray, IntArray, ThresholdPath, check_samples
+from lvq.rejection.path import BoolArray, IntArray, ThresholdPath, check_samples
+from lvq.typing import Floats
 
 # Certainties are compared in steps of this fraction of their median: the last digits depend on how many rows are
 # predicted at once, and rows that are equal must be accepted or rejected together.
@@ -31,7 +32,7 @@ STEP = 2.0**-20
 UNREACHED = np.int64(2**62)
 
 
-def step_of(certainty: FloatArray) -> float:
+def step_of(certainty: Floats) -> float:
     """The step in which certainties are compared.
 
     Examples
@@ -43,7 +44,7 @@ def step_of(certainty: FloatArray) -> float:
     return STEP * float(np.median(sizes)) if len(sizes) else STEP
 
 
-def in_steps(certainty: FloatArray, step: float) -> FloatArray:
+def in_steps(certainty: Floats, step: float) -> Floats:
     """Certainties rounded to multiples of the step; a threshold half a step below one accepts all that are equal to it.
 
     Examples
@@ -69,7 +70,7 @@ class Staircase(NamedTuple):
     """
 
     errors: IntArray
-    threshold: FloatArray
+    threshold: Floats
     realisable: BoolArray
 
     @property
@@ -78,7 +79,7 @@ class Staircase(NamedTuple):
         return np.flatnonzero(np.diff(self.errors, prepend=-1) > 0)
 
 
-def staircase(correct_certainty: FloatArray, error_certainty: FloatArray) -> Staircase:
+def staircase(correct_certainty: Floats, error_certainty: Floats) -> Staircase:
     """The staircase of a cell from its sorted certainties.
 
     Parameters
@@ -109,7 +110,7 @@ def staircase(correct_certainty: FloatArray, error_certainty: FloatArray) -> Sta
     return Staircase(errors, threshold, realisable)
 
 
-def optimal(cells: Sequence[Staircase]) -> FloatArray:
+def optimal(cells: Sequence[Staircase]) -> Floats:
     """For every number of rejected correct samples the most rejected errors, where a smaller number rejects fewer.
 
     The knapsack is solved in its dual: fewest rejected correct samples for every number of rejected errors, one cell
@@ -146,7 +147,7 @@ def _fewest_correct(cells: Sequence[Staircase]) -> tuple[IntArray, list[IntArray
     return best, choices
 
 
-def greedy(cells: Sequence[Staircase]) -> FloatArray:
+def greedy(cells: Sequence[Staircase]) -> Floats:
     """Algorithm 3.1: raise the cell with the largest gain, start over where one alone is better, look ahead at ties.
 
     Cells without errors stay at k = 0. States that separate samples of equal certainty are passed but not returned,
@@ -200,7 +201,7 @@ def _next_cell(table: IntArray, last: IntArray, level: IntArray, gain: IntArray)
 
 
 # a single threshold is the optimal path of one cell that holds all samples
-METHODS: dict[str, Callable[[Sequence[Staircase]], FloatArray]] = {
+METHODS: dict[str, Callable[[Sequence[Staircase]], Floats]] = {
     "optimal": optimal,
     "greedy": greedy,
     "global": optimal,

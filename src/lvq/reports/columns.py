@@ -18,8 +18,8 @@ from lvq.inspection.explain import explain
 from lvq.inspection.steps import input_names
 from lvq.plots import feature_names
 from lvq.plots.arrays import pixel_places
-from lvq.reports.metrics import Bools, Codes, Floats
-from lvq.typing import JSONValue, MatrixLike
+from lvq.reports.metrics import Bools, Codes
+from lvq.typing import Floats, JSONValue, MatrixLike
 
 Cells = list[list[JSONValue]]
 WHOLE = 0.995  # fraction from which a category is shown without it

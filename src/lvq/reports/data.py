@@ -15,9 +15,9 @@ from lvq.inspection.importance import VariableImportances
 from lvq.plots.arrays import ordered_axis
 from lvq.reports.folds import Folds
 from lvq.reports.held_out import HeldOut
-from lvq.reports.metrics import Codes, Floats, fraction_of
+from lvq.reports.metrics import Codes, fraction_of
 from lvq.reports.text import counted, label_texts, listed, percent
-from lvq.typing import MatrixLike
+from lvq.typing import Floats, MatrixLike
 
 MAX_IMPORTANCE = 0.5  # of a single column, above which it may contain the class
 MAX_AREA = 0.99  # AUC of a single column, from which on it may contain the class

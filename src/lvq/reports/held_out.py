@@ -13,9 +13,9 @@ from lvq.inspection.columns import row_names
 from lvq.rejection import CostClassifier, RejectClassifier
 from lvq.rejection.scores import Predictions, certainty_of
 from lvq.reports.columns import Cells, Columns, Explained, as_numbers
-from lvq.reports.metrics import Bools, Codes, Floats
+from lvq.reports.metrics import Bools, Codes
 from lvq.reports.text import natural_key
-from lvq.typing import Labels, MatrixLike
+from lvq.typing import Floats, Labels, MatrixLike
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class HeldOut:
         code = {label: index for index, label in enumerate(labels.tolist())}
         table, inputs = None, np.asarray(made.inputs, dtype=np.float64)
         cells = columns.cells(X, inputs)
-        if hasattr(model, "predict_proba"):
+        if made.probabilities is not None:
             table = np.zeros((len(y), len(labels)))
-            table[:, order] = model.predict_proba(X)
+            table[:, order] = made.probabilities
         return cls(
             columns=columns,
             X=X,

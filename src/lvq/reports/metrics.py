@@ -12,7 +12,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+from lvq.typing import Floats
+
 Bools = NDArray[np.bool_]
 Codes = NDArray[np.intp]
 Interval = tuple[float, float]

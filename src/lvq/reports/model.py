@@ -25,9 +25,9 @@ from lvq.rejection.classifier import TARGETS
 from lvq.rejection.guarantee import CertifiedPoint
 from lvq.reports.columns import Columns
 from lvq.reports.held_out import HeldOut
-from lvq.reports.metrics import Codes, Floats
+from lvq.reports.metrics import Codes
 from lvq.reports.text import label_texts
-from lvq.typing import JSONValue, MatrixLike
+from lvq.typing import Floats, JSONValue, MatrixLike
 
 MAX_FEATURES = 20  # in the chart of importances
 MAX_VALUES = 10  # features of a prototype

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lvq.reports.held_out import HeldOut
-from lvq.reports.metrics import Bools, Codes, Floats
+from lvq.reports.metrics import Bools, Codes
+from lvq.typing import Floats
 
 MAX_POINTS = 101
 MAX_CONFUSION_CLASSES = 10  # with more classes there is no confusion matrix

@@ -11,10 +11,10 @@ from lvq.plots import ProjectionDisplay, plane, regions
 from lvq.plots.projection import classes_of_points
 from lvq.reports.columns import Explained
 from lvq.reports.held_out import HeldOut
-from lvq.reports.metrics import Codes, Floats
+from lvq.reports.metrics import Codes
 from lvq.reports.rejection import OperatingPoints, toggles
 from lvq.reports.text import label_texts
-from lvq.typing import JSONValue
+from lvq.typing import Floats, JSONValue
 
 RESOLUTION = 200  # grid points of the regions, in each direction
 MAP_FEATURES = 3  # features named for a sample on the map

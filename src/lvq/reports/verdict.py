@@ -81,8 +81,8 @@ def _against_cheapest(costs: Costs, classes: list[str]) -> Answer:
     """With costs the accuracy is not what the model was asked for."""
     good, name = costs.mean < costs.cheapest, classes[costs.cheapest_class]
     start = "This model is useful" if good else f"This model is no better than always predicting “{name}”"
-    price = f"a sample costs {costs.mean:.3f} on average; always predicting “{name}” would cost {costs.cheapest:.3f}"
-    return Answer(f"{start}: {price}.", good)
+    found = f"a sample costs {costs.mean:.3f} on average; always predicting “{name}” would cost {costs.cheapest:.3f}"
+    return Answer(f"{start}: {found}.", good)
 
 
 def _against_logistic_regression(report: Report) -> Answer:

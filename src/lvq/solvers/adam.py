@@ -11,7 +11,7 @@ from lvq.model.links import Part
 from lvq.model.objective import Params, Problem
 from lvq.model.rows import is_tensor, like, namespace
 from lvq.model.samples import ArraySamples
-from lvq.solvers.state import Report, Result, silent
+from lvq.solvers.state import Report, Result, not_finite, silent
 from lvq.typing import Array
 
 #: Distances add up over the features, so a step of a given length is a smaller one in each of many features: rates are
@@ -89,6 +89,8 @@ def train(
             free = means.step(free, gradient, rate)
             total = total + value
         history.append(float(total) / batches)
+        if not np.isfinite(history[-1]):
+            raise not_finite(free.prototypes.dtype)
         report(len(history), history[-1])
     return Result(problem.params(free), len(history), history)
 

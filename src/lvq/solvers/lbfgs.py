@@ -21,7 +21,7 @@ from lvq.model.rows import as_numpy, beside, is_sparse, like
 from lvq.model.samples import ArraySamples, block_threads
 from lvq.solvers import adam
 from lvq.solvers.adam import RunningMeans
-from lvq.solvers.state import Report, Result, silent
+from lvq.solvers.state import Report, Result, not_finite, silent
 from lvq.typing import Array
 
 HESSIAN_PAIRS = 10  # pairs of steps and gradients that the approximation of the Hessian keeps,
@@ -179,11 +179,14 @@ def _minimise(
     """One run of L-BFGS, given up if it is not below the lowest value so far in time."""
     if max_iter < 1:
         return Minimum(start, np.inf, np.inf, False)
-    before = len(history)
+    before, finite = len(history), True
 
     def flat(vector: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal finite
         value, gradient = function(unravel(vector, start))
-        return float(value), ravel(gradient)
+        slope = ravel(gradient)
+        finite = finite and bool(np.isfinite(slope).all()) and np.isfinite(float(value))
+        return float(value), slope
 
     def callback(intermediate_result: OptimizeResult) -> None:
         value = float(intermediate_result.fun)
@@ -196,6 +199,8 @@ def _minimise(
     pairs = HESSIAN_PAIRS if len(vector) < MANY else FEW_PAIRS
     options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": pairs, "ftol": tol, "gtol": tol}
     found = minimize(flat, vector, jac=True, method="L-BFGS-B", callback=callback, options=options)
+    if not finite and lowest == np.inf and np.array_equal(found.x, vector):  # no step was made
+        raise not_finite(start.prototypes.dtype)
     if not history:  # converged before the first step
         history.append(float(found.fun))
     return Minimum(unravel(found.x, start), float(found.fun), float(np.abs(found.jac).max()), found.status != 1)

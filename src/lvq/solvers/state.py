@@ -205,6 +205,14 @@ class Result(NamedTuple):
     converged: bool = False  # of L-BFGS
 
 
+def not_finite(dtype: np.dtype) -> ValueError:
+    """The error where an objective or its gradient is not finite, so that no step can be made."""
+    return ValueError(
+        f"The objective is not finite: features of so different scales exceed the range of {dtype}. Standardise the "
+        "features first, for example by StandardScaler, or give X as float64."
+    )
+
+
 def silent(done: int, value: float) -> None:
     """Report nothing."""
 

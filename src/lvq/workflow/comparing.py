@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_validate
@@ -22,13 +22,12 @@ from sklearn.model_selection import cross_validate
 from lvq.estimators.find_model import find_model
 from lvq.estimators.registry import ESTIMATORS, short_name
 from lvq.tables.header import TableError
-from lvq.typing import Fold, Labels
+from lvq.typing import Floats, Fold, Labels
 from lvq.workflow.columns import TableOptions
 from lvq.workflow.design import Design, inner_folds
 from lvq.workflow.pipeline import make_model, make_pipeline_for
 from lvq.workflow.study import TableLike, make_study
 
-Floats = NDArray[np.float64]
 Progress = Callable[[str, int, int], None]  # (current step, number of steps done, number of steps)
 
 #: Models that are compared by default: every estimator but the search.
@@ -127,17 +126,15 @@ class Comparison:
         """
         if self.ranking.empty:
             return "No model could be fitted."
-        worse = self.ranking["name"][self.ranking["p_value"] < LEVEL].tolist()
-        test = f"corrected resampled t-test, adjusted by Holm, at {LEVEL:g}"
-        found = f"Worse than the best: {', '.join(worse)} ({test})."
-        if len(worse) == len(self.ranking) - 1:
-            return found
+        if len(self.ranking) == 1:
+            return "There is no other model to compare with."
         n_splits = len(next(iter(self.scores.values())))
         if n_splits < FEW_SPLITS:
             few = f"{n_splits} splits are too few to tell the other models from the best"
-            advice = f"use {FEW_SPLITS} or more, by --folds or, without --time, by --repeats"
-            return f"{f'{found} ' if worse else ''}{few}: {advice}."
-        return found if worse else f"No model is shown to be worse than the best ({test})."
+            return f"{few}: use {FEW_SPLITS} or more, by --folds or, without --time, by --repeats."
+        worse = self.ranking["name"][self.ranking["p_value"] < LEVEL].tolist()
+        found = f"Worse than the best: {', '.join(worse)}" if worse else "No model is shown to be worse than the best"
+        return f"{found} (corrected resampled t-test, adjusted by Holm, at {LEVEL:g})."
 
 
 def compare(

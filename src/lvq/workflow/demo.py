@@ -41,7 +41,7 @@ def run_demo(out: str | Path, *, force: bool = False, progress: Progress = quiet
     data = load_breast_cancer(as_frame=True)
     frame = data.data.assign(diagnosis=data.target_names[data.target])
     frame.insert(0, "tumour", [f"T{number:03}" for number in range(1, len(frame) + 1)])
-    with write_folder_atomically(out) as folder:
+    with write_folder_atomically(out, force=force) as folder:
         table = folder / TABLE
         frame.to_csv(table, index=False)
         options = TableOptions(drop=["tumour"])

@@ -12,8 +12,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
-from lvq import LVQClassifier, LVQClassifierCV
+from lvq.estimators.classifier import LVQClassifier
 from lvq.estimators.find_model import find_layer, last_step
+from lvq.estimators.search import LVQClassifierCV
 from lvq.rejection import CostClassifier, RejectClassifier
 from lvq.rejection.calibration import FittedFold
 from lvq.rejection.scores import Predictions

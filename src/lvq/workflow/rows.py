@@ -185,9 +185,8 @@ class RowPredictor:
             result["because"] = strongest(self.found, predictions, cells)
             result["winner"] = [f"P{index + 1}" for index in predictions.winner]
         if self.probability_columns:
-            fitted = self.found is not None
-            table = predictions.model.probabilities(predictions.distances) if fitted else self.model.predict_proba(X)
-            result |= dict(zip(self.probability_columns, map(six_digits, np.asarray(table).T)))
+            assert predictions.probabilities is not None
+            result |= dict(zip(self.probability_columns, map(six_digits, predictions.probabilities.T)))
         return result
 
     def notes(self) -> list[str]:

@@ -32,7 +32,7 @@ def write_run(
 
     check_folder(folder, names, force=force)
     *first, page, metrics = names
-    with write_folder_atomically(folder) as temporary:
+    with write_folder_atomically(folder, force=force) as temporary:
         if model is not None:
             save(model, temporary / first[0])
         text = json.dumps(report.to_json(), ensure_ascii=False, allow_nan=False)
