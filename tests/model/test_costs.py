@@ -115,6 +115,14 @@ def test_the_cross_entropy_bounds_the_cost_of_the_prediction():
     assert (value >= np.log(2) * paid - 1e-12).all()
 
 
+def test_the_cross_entropy_of_two_classes_is_logm():
+    rng, labels = np.random.default_rng(0), np.array([0, 0, 1, 1, 1])
+    H, y = rng.uniform(0, 4, (50, 5)), rng.integers(0, 2, 50)
+    one, other = (kind(alpha=0.1, xi=1.3).value_and_derivative(H, y, labels) for kind in (CrossEntropyCost, LOGMCost))
+    np.testing.assert_allclose(one[0], other[0], rtol=1e-12)
+    np.testing.assert_allclose(one[1].whole(5), other[1].whole(5), rtol=1e-12, atol=1e-15)
+
+
 @pytest.mark.parametrize(("labels", "nearest"), [([0, 0, 1, 1], [0, 2]), ([0, 0, 0, 1], [0, 3])], ids=["equal", "not"])
 def test_the_cross_entropy_touches_the_first_of_equally_near_prototypes(labels, nearest):
     _, derivatives = CrossEntropyCost(alpha=0.0, xi=1.0).value_and_derivative(

@@ -1,6 +1,7 @@
 """The loop for matrices, shared or local, of any cost, also for samples with missing values.
 
-Every Omega has unit Frobenius norm, after each step again. Where rows are complete and a step touches two prototypes,
+Every Omega has unit Frobenius norm, after each step again: `omegas` and P hold multiples of it, and `norms` the factors,
+because dividing a number after each step is enough. Where rows are complete and a step touches two prototypes,
 the projections P = W Omega' are kept: a step changes Omega by one outer product for each touched prototype, which P
 follows, and a sample costs O(mn + M(m + n)). Other costs touch many prototypes, and on rows with missing values the
 observed fraction changes all columns of Omega; then all differences are projected for each sample, O(M m n).
@@ -14,6 +15,7 @@ from lvq.solvers.kernels.rule import PAIR_COSTS
 from lvq.solvers.kernels.weights import observed_fraction
 
 LARGEST_STEP = 1e6  # of Omega, which is of unit norm; a larger one could overflow
+SMALLEST_NORM = 1e-3  # of a multiple of Omega, and one over the largest, at which it is divided by its norm
 
 
 @helper
@@ -25,10 +27,9 @@ def _dot(a, b):
 
 
 @helper
-def _observed_differences(x, known, W, E):
-    for j in range(W.shape[0]):
-        for k in range(x.shape[0]):
-            E[j, k] = known[k] * (x[k] - W[j, k])
+def _observed_difference(x, known, w, e):
+    for k in range(x.shape[0]):
+        e[k] = known[k] * (x[k] - w[k])
 
 
 @helper
@@ -45,8 +46,8 @@ def _bounded_step(rule, w, u, direction, change):
 
 
 @helper
-def _matrix_step(omega, E, A, steps, touched):
-    """Omega -= sum_j step_j A_j E_j' of the touched prototypes; returns its new norm."""
+def _matrix_step(omega, E, A, steps, touched, W, P):
+    """Omega -= sum_j step_j A_j E_j' and P_j = Omega w_j for the touched prototypes; returns the new norm of Omega."""
     square = 0.0
     for r in range(omega.shape[0]):
         for a in range(touched.shape[0]):
@@ -54,6 +55,8 @@ def _matrix_step(omega, E, A, steps, touched):
             factor = omega.dtype.type(steps[j] * A[j, r])
             for k in range(omega.shape[1]):
                 omega[r, k] -= factor * E[j, k]
+        for a in range(touched.shape[0]):
+            P[touched[a], r] = _dot(omega[r], W[touched[a]])
         square += _dot(omega[r], omega[r])
     return np.sqrt(square)
 
@@ -92,14 +95,15 @@ def matrices_epoch(rule, rows, order, time, prototypes, metric, version=VERSION)
     z, back, complete, columns = np.zeros(rank, dtype), np.zeros(features, dtype), np.ones(features, dtype), W[0] * 0
     distances, derivatives, steps = np.zeros(count), np.zeros(count), np.zeros(count)
     active, touched = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    fractions, total = np.ones((omegas.shape[0], 2)), 0.0
+    fractions, norms, total = np.ones((omegas.shape[0], 2)), np.ones(omegas.shape[0]), 0.0
     for g in range(omegas.shape[0]):
         low, high = groups[g], groups[g + 1]
         np.dot(W[low:high], omegas[g].T, P[low:high])
     for place in range(order.shape[0]):
         i = order[place]
         x, known = X[i], observed[i] if masked else complete
-        _observed_differences(x, known, W, E)
+        for j in range(0 if kept else count):
+            _observed_difference(x, known, W[j], E[j])
         for g in range(omegas.shape[0]):
             omega, low, high = omegas[g], groups[g], groups[g + 1]
             if kept:
@@ -111,10 +115,12 @@ def matrices_epoch(rule, rows, order, time, prototypes, metric, version=VERSION)
                 diagonal = (omega * omega).sum(axis=0)
                 fractions[g, 0], fractions[g, 1] = observed_fraction(diagonal, variances, known)
             for j in range(low, high):
-                distances[j] = _dot(A[j], A[j]) / fractions[g, 0]
+                distances[j] = _dot(A[j], A[j]) / (fractions[g, 0] * norms[g] * norms[g])
         cost, number = touch(rule, time, width[0], distances, derivatives, active, starts, y[i])
         decay = decay_of(rule, time) * weight[i]
         learn_width(rule, width, decay, distances, derivatives, active, number)
+        for a in range(number if kept else 0):
+            _observed_difference(x, known, W[active[a]], E[active[a]])
         for g in range(omegas.shape[0]):
             omega, low, high, fraction, unit = omegas[g], groups[g], groups[g + 1], fractions[g, 0], fractions[g, 1]
             here, size = _touched_of(active[:number], derivatives, low, high, touched), 0.0
@@ -122,24 +128,30 @@ def matrices_epoch(rule, rows, order, time, prototypes, metric, version=VERSION)
             for a in range(here.shape[0]):
                 j = here[a]
                 np.dot(omega.T, A[j], back)
-                back *= known
+                back *= known / dtype.type(norms[g] * norms[g])
                 _bounded_step(rule, W[j], E[j], back, 2.0 * rule.rate * decay * derivatives[j])
                 steps[j] = 2.0 * rule.relevance_rate * decay * derivatives[j]
                 size += abs(steps[j]) * np.sqrt(distances[j] * fraction * float(_dot(E[j], E[j])))
                 if masked:  # the change of each column of Omega by the observed fraction, relative to the column
                     columns += steps[j] * distances[j] * unit * variances * (known - fraction)
                     size += np.abs(columns).max()
-            if here.shape[0] > 0 and size <= LARGEST_STEP:
-                if masked:
-                    omega += omega * columns
-                norm = _matrix_step(omega, E, A, steps, here)
-                for a in range(here.shape[0] if kept else 0):
-                    _follow(W[low:high], P[low:high], steps[here[a]], A[here[a]], E[here[a]])
-                if norm > 0.0:
-                    omega /= dtype.type(norm)
-                    P[low:high] /= dtype.type(norm)
+            if here.shape[0] == 0:
+                continue
+            if size > LARGEST_STEP:
+                steps[here], columns[:] = 0.0, 0.0
+            if masked:
+                omega += omega * columns
             for a in range(here.shape[0] if kept else 0):
-                np.dot(omega, W[here[a]], P[here[a]])
+                _follow(W[low:high], P[low:high], steps[here[a]], A[here[a]], E[here[a]])
+            norm = _matrix_step(omega, E, A, steps, here, W, P)
+            if norm > 0.0:
+                norms[g] = norm
+            if masked or not SMALLEST_NORM < norms[g] < 1.0 / SMALLEST_NORM:
+                omega /= dtype.type(norms[g])
+                P[low:high] /= dtype.type(norms[g])
+                norms[g] = 1.0
         total += cost * weight[i]
         time += 1.0
+    for g in range(omegas.shape[0]):
+        omegas[g] /= dtype.type(norms[g])
     return total
