@@ -450,7 +450,7 @@ class RejectClassifier(AroundClassifier):
         -------
         reason : str ndarray of shape (n_samples,)
             "" for an accepted sample; "ambiguous" or "outlier" for one whose certainty is too low, by "combined"
-            "outlier" where "none of these" is nearer than any second class; "unseen cell" for one in a cell without
+            "outlier" where "none of these" is nearer than the winner; "unseen cell" for one in a cell without
             calibration samples, where thresholds are local.
         """
         return self.reason_for(self.predictions(X))

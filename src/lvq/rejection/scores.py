@@ -265,9 +265,9 @@ class NoneOfThese:
         return expit(steepness * self.distance + logsumexp(-steepness * H, axis=1))
 
     def reason(self, predictions: Predictions) -> np.ndarray:
-        """Why a sample is rejected, if it is: "outlier" where none of these is a nearer rival than any class."""
-        rival = predictions.model.link.value(predictions.nearest.rival_distance)
-        return np.where(rival > self.distance, "outlier", "ambiguous")
+        """Why a sample is rejected, if it is: "outlier" where "none of these" is nearer than the winner."""
+        winner = predictions.model.link.value(predictions.nearest.winner_distance)
+        return np.where(winner > self.distance, "outlier", "ambiguous")
 
 
 def _area(positive: np.ndarray, values: Floats) -> float:
