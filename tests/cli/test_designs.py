@@ -183,16 +183,11 @@ def test_designs_that_are_not_possible(lvq, tmp_path, options, message):
     assert message in completed.err
 
 
-def late_class(n=120, first=100):
-    """Two classes, and a third one that only the last rows have."""
-    rng = np.random.default_rng(0)
-    y = np.where(np.arange(n) < first, np.where(np.arange(n) % 2, "a", "b"), "c")
-    return pd.DataFrame({"x": rng.normal(3.0 * (y == "a")), "v": rng.normal(size=n), "day": np.arange(n), "status": y})
-
-
 def test_a_guarantee_that_leaves_one_class_to_train_on(lvq, tmp_path):
-    table = late_class(n=60, first=60).assign(group=lambda table: table["day"] // 15)
-    table.loc[table["group"] < 2, "status"] = "a"
+    rng, day = np.random.default_rng(0), np.arange(60)
+    y = np.where((day % 2 == 1) | (day < 30), "a", "b")  # the first two of four groups have one class
+    table = pd.DataFrame({"x": rng.normal(3.0 * (y == "a")), "v": rng.normal(size=60), "day": day, "status": y})
+    table["group"] = day // 15
     options = ("--time", "day", "--group", "group", "--model", "glvq", "--folds", 0, "--max-error", 0.2)
     table.to_csv(tmp_path / "table.csv", index=False)
     completed = lvq("fit", tmp_path / "table.csv", "--target", "status", "--out", tmp_path / "run", *options)

@@ -241,16 +241,12 @@ def test_an_existing_run_is_replaced_only_by_force(lvq, tmp_path):
     assert (folder / "notes.txt").read_text(encoding="utf-8") == "mine"
 
 
-def unwritable(tmp_path):
-    (tmp_path / "file").touch()
-    places = [tmp_path / "file", tmp_path / "file" / "run", tmp_path / "file" / "deep" / "run"]
-    return [*places, "/proc/run", "/proc/self/run"] if os.path.isdir("/proc/self") else places
-
-
 def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_computed(lvq, tmp_path, monkeypatch):
     monkeypatch.setattr("lvq.workflow.study.open_table", lambda *_, **__: pytest.fail("it was read"))
     path = table_of(tmp_path, **two_classes())
-    for place in unwritable(tmp_path):
+    (tmp_path / "file").touch()
+    places = [tmp_path / "file", tmp_path / "file" / "run", tmp_path / "file" / "deep" / "run"]
+    for place in [*places, "/proc/run", "/proc/self/run"] if os.path.isdir("/proc/self") else places:
         message = refused(lvq("fit", path, "--target", "kind", "--out", place))
         assert "choose another" in message
 

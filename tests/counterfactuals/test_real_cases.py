@@ -281,4 +281,3 @@ def test_whole_numbers_stay_whole_and_changes_are_listed(max_changes):
         assert (rows.loc[row, name], found.samples.loc[row, name]) == (before, after)
     assert len(listed) == ((found.samples != rows) & ~(found.samples.isna() & rows.isna())).to_numpy().sum()
     assert repr(found) == f"Counterfactual(30 of 30 samples, {len(listed)} changed values; see .table())"
-    assert "vessels" in found._repr_html_()

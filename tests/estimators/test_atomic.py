@@ -3,13 +3,11 @@
 import dataclasses
 import pickle
 import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 import lvq
 from lvq import GLVQ, LGMLVQ, LOGM, LVQClassifier, LVQClassifierCV
@@ -67,12 +65,6 @@ def copy(estimator):
     return pickle.loads(pickle.dumps(estimator))
 
 
-def call():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return call()
-
-
 def run_until(call, stop):
     """Run a call, with a KeyboardInterrupt at the `stop`-th call of a function of this package; the number of calls."""
     seen = 0
@@ -94,11 +86,6 @@ def run_until(call, stop):
     return seen
 
 
-def spread(total, count):
-    """Numbers from 1 to `total`: the first, the last, and others between them."""
-    return np.unique(np.linspace(1, total, count).round().astype(int))
-
-
 def assert_every_interrupt_is_undone(model, call, then, count):
     """Interrupt `call` at `count` points: the estimator is as before, and `then` gives what it would have given."""
     before, once, expected = copy(model), copy(model), copy(model)
@@ -106,7 +93,7 @@ def assert_every_interrupt_is_undone(model, call, then, count):
     call(copy(model))  # imports and caches: only the second run makes the usual calls
     total = run_until(lambda: call(once), stop=0)
     inputs = samples()[0]
-    for stop in spread(total, count):
+    for stop in np.unique(np.linspace(1, total, count).round().astype(int)):  # the first, the last, others between
         with pytest.raises(KeyboardInterrupt):
             run_until(lambda: call(model), stop)
         assert same(vars(model), vars(before)), f"interrupted at call {stop} of {total}"

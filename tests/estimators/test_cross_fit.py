@@ -9,11 +9,9 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.metrics import log_loss
 
-import lvq
 from lvq import LVQClassifier
 from lvq.estimators.cross_fit import close_to_best, fold_numbers, group_folds, make_folds
 from lvq.model.costs import RSLVQCost
-from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import Matrix
 from lvq.model.samples import ArraySamples
 from lvq.model.scores import fitted_temperature
@@ -175,15 +173,6 @@ def test_a_stream_keeps_the_temperature():
     assert model.model_.decision.temperature == before != 1
     stream = LVQClassifier(relevance=Matrix(), random_state=0).partial_fit(X, y, classes=[0, 1])
     assert stream.model_.decision.temperature == 1
-
-
-def test_it_is_stored(tmp_path):
-    X, y = noisy(0)
-    model = LVQClassifier(max_iter=10, random_state=0).fit(X, y)
-    lvq.save(model, tmp_path / "model.lvq")
-    np.testing.assert_array_equal(lvq.load(tmp_path / "model.lvq").predict_proba(X), model.predict_proba(X))
-    model.model_.save(tmp_path / "model.npz")
-    np.testing.assert_array_equal(PrototypeModel.load(tmp_path / "model.npz").predict_proba(X), model.predict_proba(X))
 
 
 # -- groups ------------------------------------------------------------------------------------------------------------

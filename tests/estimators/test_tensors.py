@@ -215,14 +215,8 @@ def test_messages_are_those_of_arrays(change, message, data):
 # -- a device without float64 ------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def narrow_device(monkeypatch):
-    """The processor as a device that has float32 alone, as Apple's."""
-    monkeypatch.setattr(rows, "has_float64", lambda device: False)
-
-
 @pytest.mark.parametrize("model", [LARGE[2], LARGE[-1]], ids=str)
-def test_arrays_become_float32_where_there_is_no_float64(model, narrow_device, monkeypatch, data):
+def test_arrays_become_float32_where_there_is_no_float64(model, monkeypatch, data):
     X, y = data
     solver = (Adam if model.solver == "adam" else LBFGS)(device="cpu")
     model = clone(model).set_params(solver=solver, max_iter=5, random_state=0)
@@ -230,6 +224,7 @@ def test_arrays_become_float32_where_there_is_no_float64(model, narrow_device, m
     def refuse(self):
         raise TypeError("this device has no float64")
 
+    monkeypatch.setattr(rows, "has_float64", lambda device: False)  # the processor as Apple's devices: float32 alone
     monkeypatch.setattr(torch.Tensor, "double", refuse)
     found = clone(model).fit(X, y)
     assert found.prototypes_.dtype == np.float32

@@ -1,12 +1,9 @@
 """Weights of samples and classes: factors of a sample's step, of which only ratios count; metadata routing."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -55,13 +52,12 @@ def test_balanced(model, data):
     np.testing.assert_allclose(balanced.prototypes_, by_sample.prototypes_, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_texts_of_digits_are_classes_by_their_text(data):
     (X, y), names = data, ["1", "2", "10"]
     model = LVQClassifier(relevance=None, max_iter=3, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        named = clone(model).set_params(class_weight={names[0]: 3.0}).fit(X, np.array(names)[y])
-        plain = model.fit(X, np.array(names)[y], sample_weight=np.where(y == 0, 3.0, 1.0))
+    named = clone(model).set_params(class_weight={names[0]: 3.0}).fit(X, np.array(names)[y])
+    plain = model.fit(X, np.array(names)[y], sample_weight=np.where(y == 0, 3.0, 1.0))
     np.testing.assert_array_equal(named.prototypes_, plain.prototypes_)
 
 
@@ -111,14 +107,8 @@ def test_bad_weights(class_weight, weight, message, data):
 # -- routing -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def weighted_folds(data):
-    X, y = data
-    return X, y, np.random.default_rng(1).uniform(0.1, 10, len(X))
-
-
-def test_routing_through_a_search_and_a_pipeline(weighted_folds):
-    X, y, weight = weighted_folds
+def test_routing_through_a_search_and_a_pipeline(data):
+    (X, y), weight = data, np.random.default_rng(1).uniform(0.1, 10, len(data[0]))
     with config_context(enable_metadata_routing=True):
         model = GLVQ(solver="online", max_iter=3, random_state=0).set_fit_request(sample_weight=True)
         steps = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), model)

@@ -117,19 +117,15 @@ def test_keys_keep_their_types(weights, tmp_path):
     assert [type(key) for key in back] == [type(key) for key in weights]
 
 
-def table():
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame({"size": rng.normal(size=60), "weight": rng.normal(size=60), "colour": ["red", "blue"] * 30})
-    X.loc[::7, "weight"] = np.nan
-    return X, np.where(X["size"] > 0, "large", "small")
-
-
 NUMBERS, TEXTS = make_column_selector(dtype_include=np.number), make_column_selector(dtype_exclude=np.number)
 
 
 @pytest.mark.parametrize("columns", [(["size", "weight"], ["colour"]), (NUMBERS, TEXTS)], ids=["names", "selectors"])
 def test_a_table_with_texts_and_missing_values(columns, assert_same, tmp_path):
-    X, y = table()
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.normal(size=60), "weight": rng.normal(size=60), "colour": ["red", "blue"] * 30})
+    X.loc[::7, "weight"] = np.nan
+    y = np.where(X["size"] > 0, "large", "small")
     steps = [
         ("numbers", make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), columns[0]),
         (

@@ -25,7 +25,7 @@ from lvq.plots import (
     prototypes_in_units,
     relevance_profile,
 )
-from lvq.plots.arrays import completed, model_inputs, ordered_axis, pixel_places
+from lvq.plots.arrays import model_inputs, ordered_axis, pixel_places
 from lvq.solvers.lbfgs import LBFGS
 
 SCALERS = [PowerTransformer(), FunctionTransformer(np.arcsinh, inverse_func=np.sinh), "passthrough", PCA()]
@@ -59,7 +59,7 @@ def test_lambda_measures_the_distances_of_the_model(data, fitted, kind):
 def test_a_missing_value_is_that_of_the_nearest_prototype():
     X = np.array([[0.0, 0.0], [0.0, 2.0], [6.0, 5.0], [6.0, 7.0]])
     model = GLVQ(missing="ignore", random_state=0).fit(X, [0, 0, 1, 1])
-    Z = completed(model.model_, np.array([[1.0, np.nan], [np.nan, 6.0], [5.0, 4.0]]))
+    Z = model_inputs(need_model(model, "a test"), [[1.0, np.nan], [np.nan, 6.0], [5.0, 4.0]])
     np.testing.assert_array_equal(Z[0], [1.0, model.prototypes_[0, 1]])
     np.testing.assert_array_equal(Z[1], [model.prototypes_[1, 0], 6.0])
     np.testing.assert_array_equal(Z[2], [5.0, 4.0])

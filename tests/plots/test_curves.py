@@ -74,12 +74,6 @@ def test_outliers_are_rejected_by_the_threshold(data):
 # -- robustness --------------------------------------------------------------------------------------------------------
 
 
-def values_at(display, sizes):
-    """Values of the step function that is drawn: those of the next step to the right."""
-    x, y = display.line_.get_xdata(), display.line_.get_ydata()
-    return y[np.minimum(np.searchsorted(x, sizes, side="left"), len(x) - 1)]
-
-
 @pytest.mark.parametrize(
     ("kind", "norm"), [("plain", 1), ("pipeline", np.inf), ("local by class", 2), ("reject around a pipeline", 2)]
 )
@@ -88,7 +82,9 @@ def test_the_curve_is_the_certified_accuracy(data, fitted, kind, norm):
     sizes = np.sort(np.append(np.linspace(0, 4, 60), certified_radius(fitted[kind], X[:30], norm)))
     display = CertifiedAccuracyDisplay.from_estimator(fitted[kind], X, y, norm=norm)
     held = certified_radius(fitted[kind], X, norm) >= sizes[:, None]
-    assert_allclose(values_at(display, sizes), (held & (fitted[kind].predict(X) == y)).mean(axis=1))
+    x, drawn = display.line_.get_xdata(), display.line_.get_ydata()
+    drawn = drawn[np.minimum(np.searchsorted(x, sizes, side="left"), len(x) - 1)]  # the next step to the right
+    assert_allclose(drawn, (held & (fitted[kind].predict(X) == y)).mean(axis=1))
     assert display.line_.get_drawstyle() == "steps-pre"
 
 

@@ -115,11 +115,6 @@ def cells(page):
     return [[int(text) for text in row.locator("td").all_inner_texts()] for row in rows]
 
 
-def hollow(page):
-    """Number of samples that are drawn as rejected."""
-    return page.locator("#map use.rejected").count()
-
-
 @pytest.mark.parametrize("name", ["wdbc", "digits", "hostile", "many_classes"])
 def test_draws_all_charts_and_prints(name, shared, cases):
     page = shared(name)
@@ -147,30 +142,24 @@ def test_the_map_shows_each_sample_where_it_is(shared, wdbc):
 
 def test_the_slider_shows_the_counts_of_the_model(shared, wdbc):
     page = shared("wdbc")
+    values, predicted, labels = wdbc.model.certainty(wdbc.X), wdbc.model.predict(wdbc.X), np.unique(wdbc.y)
+    correct, rejection = predicted == wdbc.y, wdbc.summary["rejection"]
     for fraction in (0.0, 0.2, 0.6, 0.9):
-        compare_at(page, fraction, wdbc)
-
-
-def compare_at(page, fraction, wdbc):
-    values = wdbc.model.certainty(wdbc.X)
-    predicted = wdbc.model.predict(wdbc.X)
-    correct = predicted == wdbc.y
-    rejection = wdbc.summary["rejection"]
-    point = int(fraction * (len(rejection["coverage"]) - 1))
-    threshold = rejection["threshold"][point]
-    move_to(page, point)
-    accepted = np.ones(len(values), dtype=bool) if threshold is None else values >= threshold
-    shown = numbers(page)
-    assert shown["coverage"] == f"{100 * accepted.mean():.1f} %"
-    assert shown["accuracy"] == f"{100 * correct[accepted].mean():.1f} %"
-    assert shown["n-rejected"] == str((~accepted).sum())
-    assert shown["n-errors"] == f"{(accepted & ~correct).sum()} wrong"
-    labels = np.unique(wdbc.y)
-    for row, true in zip(cells(page), labels):
-        same = wdbc.y == true
-        assert row == [*((accepted & same & (predicted == label)).sum() for label in labels), (~accepted & same).sum()]
-    assert hollow(page) == (~accepted).sum()
-    assert (threshold is None) == (page.locator("#threshold").inner_text() == "")
+        point = int(fraction * (len(rejection["coverage"]) - 1))
+        threshold = rejection["threshold"][point]
+        move_to(page, point)
+        accepted = np.ones(len(values), dtype=bool) if threshold is None else values >= threshold
+        shown, rejected = numbers(page), ~accepted
+        assert shown["coverage"] == f"{100 * accepted.mean():.1f} %"
+        assert shown["accuracy"] == f"{100 * correct[accepted].mean():.1f} %"
+        assert shown["n-rejected"] == str(rejected.sum())
+        assert shown["n-errors"] == f"{(accepted & ~correct).sum()} wrong"
+        for row, true in zip(cells(page), labels):
+            same = wdbc.y == true
+            found = [(accepted & same & (predicted == label)).sum() for label in labels]
+            assert row == [*found, (rejected & same).sum()]
+        assert page.locator("#map use.rejected").count() == rejected.sum()  # drawn hollow
+        assert (threshold is None) == (page.locator("#threshold").inner_text() == "")
 
 
 def test_the_slider_by_keyboard(shared, iris):

@@ -82,7 +82,7 @@ def nearest_changes(task: Task, samples: Mixed, limits: Limits) -> tuple[Mixed, 
         jobs = _with_few_changes(task, jobs, limits.max_changes)
     jobs = _with_own_categories(task, jobs)
     changed = _moved_back(task, jobs, limits) if len(jobs.row) else jobs.end
-    whole = np.asarray(np.all(_whole(samples.numbers), axis=0))
+    whole = (np.isnan(samples.numbers) | (samples.numbers == np.rint(samples.numbers))).all(axis=0)
     changed, distance = _with_whole_numbers(task, jobs, changed, limits.units, whole)
     best, found = Mixed(task.X.numbers.copy(), task.X.categories.copy()), task.done.copy()
     order = np.argsort(distance, kind="stable")[::-1]  # the shortest comes last
@@ -91,20 +91,16 @@ def nearest_changes(task: Task, samples: Mixed, limits: Limits) -> tuple[Mixed, 
     return best, found
 
 
-def _whole(numbers: Floats) -> NDArray[np.bool_]:
-    return np.isnan(numbers) | (numbers == np.rint(numbers))
-
-
 def _with_whole_numbers(
     task: Task, jobs: Jobs, changed: Mixed, units: Floats, whole: NDArray[np.bool_]
 ) -> tuple[Mixed, Floats]:
     """Whole numbers in columns that hold no others: rounded, rounded up, or those of the end, whichever is shortest."""
     x = task.X.take(jobs.row)
-    fractional = whole & (changed.numbers != x.numbers) & ~_whole(changed.numbers)
+    moved = whole & (changed.numbers != x.numbers)
     numbers, shortest = jobs.end.numbers.copy(), lengths(units, jobs.end, x)
     up = np.where(changed.numbers > x.numbers, np.ceil(changed.numbers), np.floor(changed.numbers))
     for rounded in (np.rint(changed.numbers), up):
-        trial = Mixed(np.where(fractional, rounded, changed.numbers), jobs.end.categories)
+        trial = Mixed(np.where(moved, rounded, changed.numbers), jobs.end.categories)
         length = lengths(units, trial, x)
         better = task.reached(jobs.row, trial) & (length < shortest)
         numbers[better], shortest[better] = trial.numbers[better], length[better]

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 # how far beyond the boundary, relative to the distances; the next one where rounding undoes the change
 MARGINS = (1e-9, 1e-7, 1e-5, 1e-3)
-MAX_SHOWN = 20  # changed values where a notebook shows the result
 
 
 class Counterfactual(NamedTuple):
@@ -55,14 +54,6 @@ class Counterfactual(NamedTuple):
     def __repr__(self) -> str:
         found, changes = f"{int(self.found.sum())} of {len(self.found)} samples", f"{len(self.changes)} changed values"
         return f"Counterfactual({found}, {changes}; see .table())"
-
-    def _repr_html_(self) -> str | None:
-        found = frame_of(self.changes[:MAX_SHOWN])
-        if isinstance(found, list) or found.empty:
-            return None  # the short text is shown instead
-        left = len(self.changes) - MAX_SHOWN
-        more = f"<p>and {left} more values, see <code>table()</code></p>" if left > 0 else ""
-        return found.to_html(index=False, float_format="{:.4g}".format) + more
 
     def table(self) -> DataFrame | list[dict[str, JSONValue]]:
         """A line for each value that changes.
@@ -205,11 +196,8 @@ def _smallest_changes(task: Task) -> tuple[Mixed, NDArray[np.bool_]]:
     """Changed samples, and for which there is an answer; each is verified by the model itself."""
     fitted = task.found.model
     before = as_matrix(input_map(task.found, "counterfactual"))[:, task.layout.numeric]
-    root, labels, W = (
-        as_matrix(fitted.matrix_of(0)),
-        fitted.classes[fitted.labels],
-        fitted.prototypes.astype(np.float64),
-    )
+    root, labels = as_matrix(fitted.matrix_of(0)), fitted.classes[fitted.labels]
+    W = fitted.prototypes.astype(np.float64)
     samples, prototypes = ((rows - W.mean(axis=0)) @ root.T for rows in (task.Z, W))
     B = root @ before
     back = pseudo_inverse(B)

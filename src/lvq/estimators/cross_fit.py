@@ -113,10 +113,8 @@ def cross_fit(candidates: Sequence[Candidate], folds: Folds, n_jobs: int | None 
 
 def short_fit(candidate: Candidate, folds: Folds, pair: Fold) -> np.ndarray:
     """Log-probabilities of the rows that are left out of a fit of few iterations."""
-    (train, test), parts = (
-        pair,
-        replace(candidate.parts, max_runs=1, max_iter=min(SHORT_ITERATIONS, candidate.parts.max_iter)),
-    )
+    train, test = pair
+    parts = replace(candidate.parts, max_runs=1, max_iter=min(SHORT_ITERATIONS, candidate.parts.max_iter))
     samples = ArraySamples(*folds.samples.take(train))
     with warnings.catch_warnings():  # of classes with few samples in a fold
         warnings.simplefilter("ignore", UserWarning)

@@ -364,12 +364,8 @@ def first_missing(X: MatrixLike) -> str:
     'The first is in row 1, counted from 0, column 1.'
     """
     try:
-        if rows.is_sparse(X):
-            every, columns, values = X.tocoo().row, X.tocoo().col, X.tocoo().data
-            place = int(np.flatnonzero(~np.isfinite(values))[0])
-            row, column = int(every[place]), int(columns[place])
-        else:
-            row, column = (int(part[0]) for part in np.nonzero(~np.isfinite(np.asarray(X, dtype=np.float64))))
+        values = X.tocsr() if rows.is_sparse(X) else np.asarray(X, dtype=np.float64)
+        row, column = rows.place_of(values, ~np.isfinite(rows.numbers(values)))
     except (TypeError, ValueError, IndexError):  # text, or none
         return ""
     name = repr(X.columns[column]) if hasattr(X, "columns") else column

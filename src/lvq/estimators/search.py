@@ -107,7 +107,10 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         base = self._base()
         checked = as_numpy(X), as_numpy(y), as_numpy(sample_weight)
         samples, classes, rows = training_samples(self, *checked, reset=True)
-        given = self._defaults(base, samples, classes) if self.candidates is None else self.candidates
+        given = self.candidates
+        if given is None:
+            forms = base._affordable(CANDIDATES, base._parts(), samples, len(classes))
+            given = [{"relevance": form.relevance, "n_prototypes": form.counts(samples, classes)} for form in forms]
         candidates = self._specified(base, given)
         assert isinstance(rows, np.ndarray)
         groups = None if groups is None else np.asarray(groups)[rows]
@@ -123,11 +126,6 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         }
         self.__dict__.update(fitted)
         return self
-
-    def _defaults(self, base: LVQClassifier, samples: ArraySamples, classes: np.ndarray) -> list[dict[str, Argument]]:
-        """What is compared where the user gives nothing."""
-        forms = base._affordable(CANDIDATES, base._parts(), samples, len(classes))
-        return [{"relevance": form.relevance, "n_prototypes": form.counts(samples, classes)} for form in forms]
 
     def _splits(
         self, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None, rows: np.ndarray

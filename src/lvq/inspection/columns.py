@@ -7,8 +7,7 @@ seen in three ways:
 - `input_values`: the category with the largest fraction, so a prototype with 0.7 of one category and 0.4 of another
   has the first;
 - `category_fractions`: the fraction of each category. That is its code, at least 0, divided by the sum over the
-  categories: for a mean of samples it is the fraction of the samples with this category. The number of an indicator
-  of missing values, between 0 and 1, is the fraction of missing values.
+  categories: for a mean of samples it is the fraction of the samples with this category.
 """
 
 from __future__ import annotations
@@ -259,15 +258,10 @@ def _parts(found: FoundModel, rows: ArrayLike) -> list[Part] | int:
         codes, count = undone(block.steps, behind)
         if codes is None and block.steps is found.steps:
             return count - 1
-        result.append(Part(block.steps[:count], block.columns, behind, _without_rounding(codes)))
+        if codes is not None:  # an inverted scaler leaves a rounding error instead of 0
+            codes = np.where(np.abs(codes) < ROUNDING * np.abs(codes).max(axis=0, initial=0.0), 0.0, codes)
+        result.append(Part(block.steps[:count], block.columns, behind, codes))
     return result
-
-
-def _without_rounding(rows: Floats | None) -> Floats | None:
-    """Rows with 0 where an inverted scaler leaves a rounding error."""
-    if rows is None:
-        return None
-    return np.where(np.abs(rows) < ROUNDING * np.abs(rows).max(axis=0, initial=0.0), 0.0, rows)
 
 
 class OriginalValues(NamedTuple):
@@ -284,26 +278,22 @@ def to_original_units(found: FoundModel, rows: ArrayLike, purpose: str) -> Origi
     ColumnTransformer without an inverse keeps the values that the model sees.
     """
     parts, names = _parts(found, rows), names_before(found)
+    if isinstance(parts, int) and parts == len(found.steps):
+        raise ValueError(
+            f"{purpose} cannot give prototypes in the units of X for metric='cosine': they are directions, of length "
+            "one. The estimator's prototypes_ holds them."
+        )
     if isinstance(parts, int):
-        raise ValueError(_no_inverse(found, parts, purpose))
+        raise ValueError(
+            f"{purpose} cannot invert {type(found.steps[parts]).__name__}, step {parts} of the pipeline, to give "
+            "prototypes in the units of X; pass the part of the pipeline after that step, and X as it comes out of it."
+        )
     values, titles = [], []
     for part, block in zip(parts, input_blocks(found)[0]):
         shown, steps = (part.behind, block.steps) if part.codes is None else (part.codes, part.left)
         values.append(shown)
         titles.append(_names_after(steps, names[part.columns], shown.shape[1]))
     return OriginalValues(np.hstack(values), np.concatenate(titles))
-
-
-def _no_inverse(found: FoundModel, number: int, purpose: str) -> str:
-    if number == len(found.steps):
-        return (
-            f"{purpose} cannot give prototypes in the units of X for metric='cosine': they are directions, of length "
-            "one. The estimator's prototypes_ holds them."
-        )
-    return (
-        f"{purpose} cannot invert {type(found.steps[number]).__name__}, step {number} of the pipeline, to give "
-        "prototypes in the units of X; pass the part of the pipeline after that step, and X as it comes out of it."
-    )
 
 
 def steps_without_inverse(found: FoundModel) -> list[str]:
@@ -353,15 +343,8 @@ def _decoded(part: Part) -> Rows | None:
     return None if before is None or not imputers else before.astype(object)
 
 
-class Fractions(NamedTuple):
-    """Fractions by the index of the column of the input."""
-
-    categories: dict[int, CategoryFractions]
-    missing: dict[int, Floats]
-
-
-def category_fractions(found: FoundModel, rows: ArrayLike) -> Fractions:
-    """Fractions of the categories of one-hot encoded columns, and of missing values, in rows of the model's features.
+def category_fractions(found: FoundModel, rows: ArrayLike) -> dict[int, CategoryFractions]:
+    """Fractions of the categories in rows of the model's features, by the index of the one-hot encoded column.
 
     Examples
     --------
@@ -370,17 +353,13 @@ def category_fractions(found: FoundModel, rows: ArrayLike) -> Fractions:
     >>> from lvq import GLVQ
     >>> from lvq.estimators.find_model import need_model
     >>> model = make_pipeline(OneHotEncoder(sparse_output=False), GLVQ()).fit([["a"], ["b"], ["c"]], [0, 0, 1])
-    >>> found = category_fractions(need_model(model, ""), np.array([[0.75, 0.25, -0.1]])).categories[0]
+    >>> found = category_fractions(need_model(model, ""), np.array([[0.75, 0.25, -0.1]]))[0]
     >>> found.categories, found.fractions.tolist()
     (('a', 'b', 'c'), [[0.75, 0.25, 0.0]])
     """
-    result, parts = Fractions({}, {}), _parts(found, rows)
+    result, parts = dict[int, CategoryFractions](), _parts(found, rows)
     for part in [] if isinstance(parts, int) else parts:
-        if part.codes is None or not part.left:
-            continue
-        step, flagged = part.left[-1], indicated(part.left[-1])
-        for column, fraction in zip(part.columns[flagged], part.codes[:, part.codes.shape[1] - len(flagged) :].T):
-            result.missing[int(column)] = np.clip(fraction, 0.0, 1.0)
-        if step.n_features_in_ == len(part.columns):
-            result.categories.update(zip(part.columns.tolist(), adapter(step).fractions(step, part.codes)))
+        if part.codes is not None and part.left and part.left[-1].n_features_in_ == len(part.columns):
+            step = part.left[-1]
+            result.update(zip(part.columns.tolist(), adapter(step).fractions(step, part.codes)))
     return result

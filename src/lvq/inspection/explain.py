@@ -34,17 +34,14 @@ from lvq.inspection.columns import Cells, class_by_cost, frame_of, input_cells, 
 from lvq.inspection.exemplars import NearestCases
 from lvq.inspection.steps import (
     Indices,
-    LinearMap,
     Names,
     Step,
     adapter,
-    as_matrix,
     blocks,
     linear_map,
     names_before,
     pseudo_inverse,
 )
-from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import as_numpy, dense
 from lvq.typing import Argument, Floats, JSONValue, Labels, MatrixLike
 
@@ -276,7 +273,8 @@ def explain(estimator: BaseEstimator, X: MatrixLike, cases: NearestCases | None 
 
 def contributions_between(found: FoundModel, Z: NDArray[np.floating], winner: Indices, rival: Indices) -> Floats:
     """Contribution of each input column to D- - D+, for samples as they reach the model and given prototypes."""
-    far, near = (_back(found.steps, _parts(found.model, Z, nearest)) for nearest in (rival, winner))
+    pairs = (found.model.slopes(Z.astype(np.float64), nearest) for nearest in (rival, winner))
+    far, near = (_back(found.steps, _Parts(change * slope, (change, slope))) for change, slope in pairs)
     return far.contributions - near.contributions
 
 
@@ -285,17 +283,6 @@ class _Parts(NamedTuple):
 
     contributions: Floats
     move: tuple[Floats, Floats] | None = None
-
-
-def _parts(model: PrototypeModel, Z: NDArray[np.floating], prototypes: Indices) -> _Parts:
-    """The distance of each sample to its prototype, divided over the model's features."""
-    change, factor = model.differences(Z.astype(np.float64), prototypes)
-    slope, group = np.empty_like(change), model.group[prototypes]
-    for index in np.unique(group):
-        rows = group == index
-        root = as_matrix(model.matrix_of(prototypes[rows][0]))
-        slope[rows] = change[rows] @ root.T @ root * factor[rows]
-    return _Parts(change * slope, (change, slope))
 
 
 def _back(steps: Sequence[Step], parts: _Parts) -> _Parts:
@@ -319,33 +306,25 @@ def _back_through(step: Step, parts: _Parts) -> _Parts:
         return _Parts(parts.contributions)
     if parts.move is not None and matrix is not None:
         change, slope = parts.move[0] @ pseudo_inverse(matrix).T, parts.move[1] @ matrix
-        _check_same(change @ matrix.T, parts.move[0], step)
+        size = np.abs(parts.move[0]).max(initial=0)  # the change before the step must have the same effect
+        if not np.allclose(change @ matrix.T, parts.move[0], rtol=1e-6, atol=1e-9 * size):
+            raise ValueError(
+                f"explain cannot map prototypes back through {type(step).__name__}, whose components are linearly "
+                "dependent; fit it with fewer components, or transform X with that step first."
+            )
         return _Parts(change * slope, (change, slope))
     source = known.sources(step)
-    if source is None:
-        raise ValueError(_not_followed(step, matrix))
-    return _Parts(_gathered(parts.contributions, source, step.n_features_in_))
-
-
-def _check_same(reached: Floats, change: Floats, step: Step) -> None:
-    """The change before a step must have the same effect."""
-    if not np.allclose(reached, change, rtol=1e-6, atol=1e-9 * np.abs(change).max(initial=0)):
+    if source is None and matrix is not None:
         raise ValueError(
-            f"explain cannot map prototypes back through {type(step).__name__}, whose components are linearly "
-            "dependent; fit it with fewer components, or transform X with that step first."
-        )
-
-
-def _not_followed(step: Step, matrix: LinearMap | None) -> str:
-    if matrix is not None:
-        return (
             f"explain needs linear steps after {type(step).__name__}, which mixes columns, and one of them is not; "
             "transform X with the steps up to that one first, and pass the rest of the pipeline."
         )
-    return (
-        f"explain needs known steps whose output columns belong to one input column each, or PCA or TruncatedSVD, "
-        f"got {type(step).__name__}; transform X with that step first, and pass the rest of the pipeline."
-    )
+    if source is None:
+        raise ValueError(
+            f"explain needs known steps whose output columns belong to one input column each, or PCA or TruncatedSVD, "
+            f"got {type(step).__name__}; transform X with that step first, and pass the rest of the pipeline."
+        )
+    return _Parts(_gathered(parts.contributions, source, step.n_features_in_))
 
 
 def _gathered(values: Floats, source: Indices, count: int) -> Floats:

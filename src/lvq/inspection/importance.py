@@ -41,7 +41,7 @@ from lvq.inspection.mixed_rows import Layout, cells_of, numbers_of
 from lvq.inspection.steps import Indices, Names
 from lvq.model.importance import DEGREE, Curve, Outputs, explained, of_sum_one, output_weighting
 from lvq.model.samples import ArraySamples
-from lvq.typing import Argument, Floats, Labels, MatrixLike
+from lvq.typing import Floats, Labels, MatrixLike
 
 # of a refit at most: importances settle long before the cost does. With 30 instead of 100 the intervals of german and
 # WDBC differ by 0.01 at most
@@ -282,15 +282,10 @@ def random_halves(
 
 
 def _refit(found: FoundModel, X: MatrixLike, y: Labels, half: Indices) -> tuple[Floats, Pipeline]:
-    """Importances of the model refitted to one half, and that model."""
-    max_iter = min(REFIT_ITERATIONS, getattr(found.estimator, "max_iter", REFIT_ITERATIONS))
-    pipeline = refitted(found, X, y, half, calibration=None, max_iter=max_iter)  # importances are not of calibration
-    return _importances(need_model(pipeline, "variable_importances"), _safe_indexing(X, half))[1], pipeline
-
-
-def refitted(found: FoundModel, X: MatrixLike, y: Labels, rows: Indices, **params: Argument) -> Pipeline:
-    """The model, in its chosen form, and all steps before it, fitted to some rows; with parameters that it has."""
-    model = as_chosen(found.estimator)
-    model.set_params(**{name: value for name, value in params.items() if name in model.get_params()})
+    """Importances of the model, in its chosen form and with all steps before it, refitted to one half; that model."""
+    model, rows = as_chosen(found.estimator), _safe_indexing(X, half)
+    short = {"calibration": None, "max_iter": min(REFIT_ITERATIONS, getattr(model, "max_iter", REFIT_ITERATIONS))}
+    model.set_params(**{name: value for name, value in short.items() if name in model.get_params()})
     steps = [(f"step {number}", clone(step)) for number, step in enumerate(found.steps)]
-    return Pipeline([*steps, ("model", model)]).fit(_safe_indexing(X, rows), y[rows])
+    pipeline = Pipeline([*steps, ("model", model)]).fit(rows, y[half])
+    return _importances(need_model(pipeline, "variable_importances"), rows)[1], pipeline

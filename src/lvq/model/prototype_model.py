@@ -320,35 +320,27 @@ class PrototypeModel:
         rows.require_complete(X, "transform")
         return self.metric.project(X, self._parameters(X)[1])
 
-    def differences(self, X: np.ndarray, prototypes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Difference u of each sample to its prototype, 0 where a value is missing, and the factor 1/s of u'Lambda u.
+    def slopes(self, X: np.ndarray, prototypes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """u and Lambda u of each sample and its prototype: u_l (Lambda u)_l is what feature l contributes to D.
 
-        The squared distance is u'Lambda u divided by the observed fraction s of the metric, 1 where nothing is missing.
-        """
-        u = X - self.prototypes[prototypes]
-        if self.variances is None or not rows.has_missing(X):
-            return u, np.ones((len(X), 1), dtype=u.dtype)
-        mask = ~np.isnan(u)
-        fraction = self._observed.fractions(mask.astype(u.dtype))
-        return np.where(mask, u, 0), 1 / np.take_along_axis(fraction, self.group[prototypes][:, None], 1)
-
-    def contributions(self, X: np.ndarray, prototypes: np.ndarray) -> np.ndarray:
-        """Contribution u_l (Lambda u)_l of each feature to the squared distance of each sample to its prototype.
-
-        Where values are missing it is divided by s, see `lvq.model.observed`; a missing value contributes 0.
+        The squared distance is their product. Where values are missing, u is 0, and Lambda u is divided by the observed
+        fraction s of the metric, see `lvq.model.observed`.
         """
         require_quadratic(self.metric, "A contribution of features")
-        (u, factor), R = self.differences(rows.dense(X), prototypes), self.relevance
-        if R is None:
-            return u * u * factor
-        group, local = self.group[prototypes], isinstance(self.metric, LocalMetric)
-        if self.has_weights:
-            return (R[group] if local else R) * u * u * factor
-        result = np.empty_like(u)
-        for g in np.unique(group):
-            inside, omega = group == g, R[g] if local else R
-            result[inside] = u[inside] * ((u[inside] @ omega.T) @ omega)
-        return result * factor
+        group, local, R = self.group[prototypes], isinstance(self.metric, LocalMetric), self.relevance
+        u = rows.dense(X) - self.prototypes[prototypes]
+        slope = u = u if self.variances is None else np.nan_to_num(u)
+        if R is not None and self.has_weights:
+            slope = (R[group] if local else R) * u
+        elif R is not None:
+            slope = np.empty_like(u)
+            for g in np.unique(group):
+                inside, omega = group == g, R[g] if local else R
+                slope[inside] = (u[inside] @ omega.T) @ omega
+        if self.variances is not None and rows.has_missing(X):
+            fraction = self._observed.fractions((~np.isnan(X)).astype(u.dtype))
+            slope = slope / np.take_along_axis(fraction, group[:, None], 1)
+        return u, slope
 
     # -- functions of distances ----------------------------------------------------------------------------------------
 
@@ -480,8 +472,8 @@ class PrototypeModel:
     def _explained(self, X: np.ndarray, predicted: np.ndarray | None) -> Explanation:
         """The explanation of samples that are held at a time."""
         found, certainty = self.nearest(self.distances(X), predicted)
-        by_feature = self.contributions(X, found.rival) - self.contributions(X, found.winner)
-        return Explanation(self.classes[self.labels[found.winner]], found.winner, found.rival, certainty, by_feature)
+        far, near = (np.multiply(*self.slopes(X, nearest)) for nearest in (found.rival, found.winner))
+        return Explanation(self.classes[self.labels[found.winner]], found.winner, found.rival, certainty, far - near)
 
     def checked(self, X: ArrayLike) -> np.ndarray:
         """Samples as a floating array, of unit length if need be; ValueError where they do not fit the model."""

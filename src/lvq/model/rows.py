@@ -253,6 +253,14 @@ def numbers(X: Array) -> np.ndarray:
     return X.data if is_sparse(X) else X
 
 
+def place_of(X: Array, found: np.ndarray) -> tuple[int, int]:
+    """Row and column of the first of the `numbers` of X for which `found` is true; IndexError for none."""
+    place = int(np.flatnonzero(found)[0])
+    if is_sparse(X):
+        return int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
+    return divmod(place, X.shape[1])
+
+
 def dense(X: Array) -> Array:
     """A dense array; only for a few rows, or where the result has this size in any case."""
     return X.toarray() if is_sparse(X) else X

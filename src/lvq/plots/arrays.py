@@ -35,25 +35,13 @@ def estimator_name(estimator: BaseEstimator) -> str:
 
 
 def model_inputs(found: FoundModel, X: ArrayLike) -> Floats:
-    """Samples as they reach the model, in float64, with a value for each that is missing: see `completed`."""
-    Z = as_numpy(found.inputs(as_numpy(X)))
-    require_dense(Z, "A plot of samples")
-    return completed(found.model, found.model.checked(Z).astype(np.float64, copy=False))
-
-
-def completed(model: PrototypeModel, inputs: Floats) -> Floats:
-    """Samples with each missing value replaced by that of their nearest prototype.
+    """Samples as they reach the model, in float64, each missing value replaced by that of their nearest prototype.
 
     That is how the distances of a model with ``missing="ignore"`` count it: as no difference.
-
-    Examples
-    --------
-    >>> from lvq import GLVQ
-    >>> model = GLVQ(missing="ignore").fit([[0.0, 0.0], [0.0, 2.0], [6.0, 5.0], [6.0, 7.0]], [0, 0, 1, 1]).model_
-    >>> completed(model, np.array([[1.0, np.nan], [5.0, 4.0]])).round(3).tolist() == [
-    ...     [1.0, float(model.prototypes[0, 1].round(3))], [5.0, 4.0]]
-    True
     """
+    Z, model = as_numpy(found.inputs(as_numpy(X))), found.model
+    require_dense(Z, "A plot of samples")
+    inputs = model.checked(Z).astype(np.float64, copy=False)
     missing = np.isnan(inputs)
     if not missing.any():
         return inputs

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from lvq.estimators.find_model import need_model
 from lvq.inspection.columns import category_fractions, input_cells, used_columns
 from lvq.inspection.explain import explain
-from lvq.inspection.steps import input_names
+from lvq.inspection.steps import names_before
 from lvq.plots import feature_names
 from lvq.plots.arrays import pixel_places
 from lvq.reports.metrics import Bools, Codes
@@ -65,7 +65,7 @@ class Columns:
     >>> X, y = load_iris(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), GLVQ(random_state=0)).fit(X, y)
     >>> columns = Columns(model, X, ["a", "b", "c", "d"])
-    >>> columns.names, columns.in_units, columns.samples(columns.cells(X[:1], X[:1]))
+    >>> columns.names, columns.in_units, columns.cells(X[:1], X[:1])
     (['a', 'b', 'c', 'd'], True, [[5.1, 3.5, 1.4, 0.2]])
     """
 
@@ -74,8 +74,7 @@ class Columns:
     ) -> None:
         self.estimator, self.found = estimator, need_model(estimator, "the report")
         self.model = self.found.model
-        first = self.found.steps[0] if self.found.steps else self.found.estimator
-        every = input_names(first).tolist() if hasattr(first, "n_features_in_") else []
+        every = names_before(self.found).tolist()
         if names is not None and len(names) != len(every):
             raise ValueError(
                 f"feature_names must have a name for each of the {len(every)} columns of X, got {len(names)}; give as "
@@ -105,7 +104,7 @@ class Columns:
             return []
         if cells is None or any(cell is None for cell in cells[:, self._used].ravel()):
             return []
-        for column, known in category_fractions(self.found, self.model.prototypes).categories.items():
+        for column, known in category_fractions(self.found, self.model.prototypes).items():
             fractions = known.fractions.max(axis=1)
             cells[:, column] = [
                 str(cell) if fraction >= WHOLE else f"{cell} ({100 * fraction:.0f}\N{NO-BREAK SPACE}%)"
@@ -130,10 +129,6 @@ class Columns:
         rows = (input_cells(X, row) for row in range(len(inputs)))
         return [[row[place] for place in self.places] for row in rows]
 
-    def samples(self, cells: Cells) -> Cells:
-        """The values of samples as the page shows them."""
-        return [[self.shown(k, cell) for k, cell in enumerate(row)] for row in cells]
-
     def explained(self, X: MatrixLike, inputs: Floats, predicted: Codes | None) -> Explained:
         """Winner, rival and contributions; `predicted` are classes that were not chosen by the nearest prototype."""
         if self.in_units:
@@ -156,7 +151,7 @@ class Columns:
 
     def images(self, values: Floats | None = None) -> tuple[int, Floats] | None:
         """Side and pixels of the prototypes, or of given values of the columns; None where X is no image."""
-        places = pixel_places(self.all_names) if self.in_units and self.all_names else None
+        places = pixel_places(self.all_names) if self.in_units else None
         if places is None:
             return None
         own = self.prototype_numbers() if values is None else values

@@ -102,6 +102,7 @@ def data_of(
     indexed = hasattr(getattr(held_out.X, "index", None), "tolist")  # of a list it is a method
     source = "the index of their table" if indexed else "their row in the test data, counted from 0"
     rows = [row.tobytes() for row in held_out.inputs]
+    missing = np.array([[cell is None for cell in row] for row in held_out.cells]).mean(axis=0)
     known = None
     if X_train is not None:
         seen = {row.tobytes() for row in np.asarray(columns.found.inputs(X_train), dtype=np.float64)}
@@ -109,23 +110,18 @@ def data_of(
     return Data(
         name=context.data_name,
         target=context.target,
-        n_columns=len(columns.all_names) or columns.model.n_features,
+        n_columns=len(columns.all_names),
         n_samples=len(held_out.y),
         classes=label_texts(held_out.labels),
         train_counts=None if trained is None else [int((trained == label).sum()) for label in held_out.labels],
         variables=columns.names,
         row_names=f"Samples are named by {source}." if context.row_names is None else context.row_names,
         n_train=None if trained is None else len(trained),
-        gaps=_gaps(held_out),
+        gaps={name: float(rate) for name, rate in zip(columns.names, missing) if rate},
         n_repeated=len(rows) - len(set(rows)),
         n_known=known,
         suspects=_suspects(held_out, importances, known or 0),
     )
-
-
-def _gaps(held_out: HeldOut) -> dict[str, float]:
-    missing = np.array([[cell is None for cell in row] for row in held_out.cells]).mean(axis=0)
-    return {name: float(rate) for name, rate in zip(held_out.columns.names, missing) if rate}
 
 
 def _suspects(held_out: HeldOut, importances: VariableImportances | None, n_known: int) -> list[str]:
@@ -148,7 +144,7 @@ def _suspects(held_out: HeldOut, importances: VariableImportances | None, n_know
     if useful and importances is not None and len(importances.names) >= MIN_COLUMNS:
         first = int(importances.order[0])
         share = float(importances.importances[first])
-        name = columns.all_names[first] if columns.all_names else importances.names[first]
+        name = str(importances.names[first])
         if share > MAX_IMPORTANCE and name not in alone:
             found.append(f"Is {name} known before the class is? It has {percent(share)} of the importance.")
     numbers = [k for k, values in enumerate(held_out.numbers.T) if k not in columns.dates and _numbers_rows(values)]

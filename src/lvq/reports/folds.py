@@ -45,11 +45,6 @@ class Folds:
         return float(np.mean(self.accuracy))
 
     @property
-    def standard_deviation(self) -> float | None:
-        """Standard deviation over the folds."""
-        return float(np.std(self.accuracy, ddof=1)) if len(self.accuracy) > 1 else None
-
-    @property
     def above_logistic_regression(self) -> Interval | None:
         """95 % interval of the accuracy less that of logistic regression."""
         return None if self.logistic_regression is None else self.above(self.logistic_regression)

@@ -97,7 +97,7 @@ class HeldOut:
 
     def shown(self, rows: Codes) -> Cells:
         """Values of some rows as the page shows them."""
-        return self.columns.samples([self.cells[row] for row in rows])
+        return [[self.columns.shown(k, cell) for k, cell in enumerate(self.cells[row])] for row in rows]
 
     def explained(self, X: MatrixLike, rows: Codes) -> Explained:
         """Winner, rival and contributions of some rows, which are X."""

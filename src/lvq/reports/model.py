@@ -13,7 +13,7 @@ from lvq.estimators.find_model import FoundModel, find_layer
 from lvq.inspection.certify import certified_radius
 from lvq.inspection.exemplars import exemplars
 from lvq.inspection.importance import VariableImportances, variable_importances
-from lvq.inspection.steps import input_names
+from lvq.inspection.steps import names_before
 from lvq.model.links import Part
 from lvq.model.local_metrics import LocalDiagonal
 from lvq.model.prototype_model import PrototypeModel
@@ -131,7 +131,7 @@ def importances_of(held_out: HeldOut, X: MatrixLike, known: VariableImportances 
     if held_out.columns.model.relevance is None:
         return None
     found = variable_importances(held_out.columns.estimator, X) if known is None else known
-    return replace(found, names=np.array(held_out.columns.all_names or found.names))
+    return replace(found, names=np.array(held_out.columns.all_names))
 
 
 def matrix_of(columns: Columns, *, ordered: bool) -> plots.LambdaDisplay | None:
@@ -164,8 +164,7 @@ def effects_on_page(held_out: HeldOut, importances: VariableImportances | None) 
         found = effects_of(columns.estimator, held_out.X, features=shown, refits=refits)
     except ValueError:  # X is no table of rows of which others can be made
         return None
-    first = columns.found.steps[0] if columns.found.steps else columns.found.estimator
-    names = dict(zip(input_names(first).tolist(), columns.all_names))
+    names = dict(zip(names_before(columns.found).tolist(), columns.all_names))
     return replace(found, columns=[replace(one, name=names.get(one.name, one.name)) for one in found.columns])
 
 

@@ -15,6 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy import sparse
 
+from lvq.model.rows import numbers, place_of
 from lvq.tables.header import check_columns, listed
 from lvq.typing import Argument, Array, Label, Labels
 
@@ -172,13 +173,13 @@ class Layout:
         return replace(block, X=X)
 
     def _check_values(self, block: Block, X: Array) -> None:
-        values = X.data if sparse.issparse(X) else X
+        values = numbers(X)
         if np.isfinite(values.sum(dtype=np.float64)):  # one pass without a copy; it may overflow, hence the second look
             return
         allowed = self.allow_nan and not sparse.issparse(X)  # what a sparse row does not store is zero, not missing
         bad = np.isinf(values) if allowed else ~np.isfinite(values)
         if bad.any():
-            row, column = _place(X, bad)
+            row, column = place_of(X, bad)
             name, value = repr(block.names[column]) if block.names else str(column), X[row, column]
             ignore = ", or use missing='ignore' of the models"
             raise ValueError(
@@ -202,15 +203,6 @@ class Layout:
 
 def _named(block: Block) -> str:
     return "without names" if block.names is None else listed(block.names)
-
-
-def _place(X: Array, found: np.ndarray) -> tuple[int, int]:
-    """Row and column of the first number of X for which `found` is true."""
-    if not sparse.issparse(X):
-        row, column = np.argwhere(found)[0].tolist()
-        return row, column
-    place = int(np.argmax(found))
-    return int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
 
 
 def _missing(y: Labels) -> np.ndarray:

@@ -157,17 +157,6 @@ def _of_path(path: Path, how: Reading) -> Table:
         raise TableError(f"{path} is a folder; name a file in it.")
     if not path.exists():
         raise TableError(no_such_file(path))
-    try:
-        return _of_file(path, how)
-    except READ_ERRORS as error:
-        raise TableError(_unreadable(path, error)) from error
-
-
-def _format(path: Path) -> str | None:
-    return next((kind for kind, ends in FORMATS.items() if path.name.lower().endswith(ends)), None)
-
-
-def _of_file(path: Path, how: Reading) -> Table:
     kind = _format(path)
     if kind is None:
         endings = ", ".join(suffix for suffixes in FORMATS.values() for suffix in suffixes)
@@ -176,9 +165,14 @@ def _of_file(path: Path, how: Reading) -> Table:
         )
     if not path.stat().st_size:
         raise TableError(f"{path} is empty; the first line must name the columns.")
-    if kind == "CSV":
-        return _of_csv(path, how)
-    return _of_parquet(path) if kind == "Parquet" else _of_excel(path, how)
+    try:
+        return {"CSV": _of_csv, "Parquet": _of_parquet, "Excel": _of_excel}[kind](path, how)
+    except READ_ERRORS as error:
+        raise TableError(_unreadable(path, error)) from error
+
+
+def _format(path: Path) -> str | None:
+    return next((kind for kind, ends in FORMATS.items() if path.name.lower().endswith(ends)), None)
 
 
 def _unreadable(path: Path, error: Exception) -> str:
@@ -247,7 +241,7 @@ def _part_rows(n_columns: int) -> int:
 # -- Parquet -----------------------------------------------------------------------------------------------------------
 
 
-def _of_parquet(path: Path) -> Table:
+def _of_parquet(path: Path, _: Reading) -> Table:
     with pq.ParquetFile(path) as file:
         return Table(path, list(file.schema_arrow.names), partial(_parquet_batches, path))
 

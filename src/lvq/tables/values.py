@@ -44,7 +44,6 @@ MISSING = (
     "None",
     "<NA>",
     "#N/A",
-    MISSING_TEXT,
 )
 #: Other spellings of booleans.
 BOOLEANS = {"true": "True", "TRUE": "True", "false": "False", "FALSE": "False"}

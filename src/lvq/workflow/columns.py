@@ -238,7 +238,13 @@ def _kind(column: pd.Series, options: TableOptions, source: str) -> Kind:
         return "date"
     if column.name in options.categorical:
         return "category"
-    _check_not_dates(column, source)
+    if holds_dates(column):
+        first = column.dropna().iloc[0]
+        raise TableError(
+            f"The column {column.name!r} of {source} holds dates, such as {str(first)!r}; leave it out with --drop "
+            f"{column.name!r}, use it as a number of days with --date {column.name!r}, or split by it with --time "
+            f"{column.name!r}."
+        )
     if kind_of(column) != "text" or column.name in options.detection_limits:
         return "number"
     _check_not_numbers(column, source)
@@ -260,16 +266,6 @@ def _useless(column: pd.Series, places: np.ndarray) -> str | None:
 
 
 # -- problems of single columns ----------------------------------------------------------------------------------------
-
-
-def _check_not_dates(column: pd.Series, source: str) -> None:
-    if holds_dates(column):
-        first = column.dropna().iloc[0]
-        raise TableError(
-            f"The column {column.name!r} of {source} holds dates, such as {str(first)!r}; leave it out with --drop "
-            f"{column.name!r}, use it as a number of days with --date {column.name!r}, or split by it with --time "
-            f"{column.name!r}."
-        )
 
 
 def _check_not_numbers(column: pd.Series, source: str) -> None:

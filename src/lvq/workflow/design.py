@@ -182,7 +182,8 @@ def inner_folds(y: np.ndarray, design: Design, n_folds: int, seed: int | np.rand
     [([0, 1, 2, 3], [4, 5]), ([0, 1, 2, 3, 4, 5], [6, 7])]
     """
     if design.times is not None:
-        folds = _forward_folds(design.times, n_folds)
+        block = _blocks(design.times, n_folds + 1)
+        folds = [(np.flatnonzero(block < k), np.flatnonzero(block == k)) for k in range(1, n_folds + 1)]
     elif design.groups is not None:
         folds = group_folds(y, design.groups, n_folds, seed if isinstance(seed, int) else int(seed.randint(2**31 - 1)))
     else:
@@ -229,11 +230,6 @@ def _usable(y: np.ndarray, folds: list[Fold]) -> list[Fold]:
             "a time column in which the classes alternate."
         )
     return usable
-
-
-def _forward_folds(times: np.ndarray, n_folds: int) -> list[Fold]:
-    block = _blocks(times, n_folds + 1)
-    return [(np.flatnonzero(block < k), np.flatnonzero(block == k)) for k in range(1, n_folds + 1)]
 
 
 def _blocks(times: np.ndarray, n_blocks: int) -> np.ndarray:

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import FoundModel, find_model
 from lvq.inspection.columns import input_blocks
-from lvq.inspection.explain import contributions_between
+from lvq.inspection.explain import LARGEST_LOGARITHM, contributions_between
 from lvq.inspection.steps import adapter
 from lvq.preprocessing.table import Kind, TablePreprocessor, read_cells
 from lvq.rejection import RejectClassifier
@@ -32,7 +32,6 @@ from lvq.workflow.pipeline import ignores_missing
 #: Columns of the predictions.
 COLUMNS = ("label", "certainty", "accepted", "reason", "because", "winner")
 MAX_REASONS, MIN_SHARE = 3, 0.05  # columns that speak for a label: their number, and their share of all contributions
-MAX_LOG_ODDS = 700.0  # whose exponential is a number
 _TEXTS = ("label", "reason", "because", "winner")
 _EMPTY = dict(zip(COLUMNS, (None, np.nan, False, "", "", None)))  # a row without a prediction
 _NOTES = {
@@ -211,7 +210,7 @@ def strongest(found: FoundModel, predictions: Predictions, cells: pd.DataFrame) 
         return [""] * len(cells)
     total = np.abs(amounts).sum(axis=1, keepdims=True)
     share = np.divide(amounts, total, out=np.zeros_like(amounts), where=total > 0)
-    factor = np.exp(np.minimum(amounts * (scale or 0.0), MAX_LOG_ODDS))
+    factor = np.exp(np.minimum(amounts * (scale or 0.0), LARGEST_LOGARITHM))
     shown = np.char.mod("x%.3g", factor) if scale is not None else np.char.mod("%.0f %%", 100 * share)
     texts = {name: as_text(cells[name]) for name in cells}
     names = list(cells)
