@@ -85,8 +85,8 @@ FORMS = (
 )
 NAMES = tuple(dict.fromkeys(form.name for form in FORMS))
 FEW = 10  # samples of a class on average; with fewer a metric cannot be learned
-CHOICE_WORK = 120_000_000  # multiplications of a form for the distances of the samples that it is chosen by,
-FIT_WORK = 50_000_000_000  # and for all samples
+CHOICE_WORK = 100_000_000  # multiplications of a form for the distances of the samples that it is chosen by,
+FIT_WORK = 40_000_000_000  # and for all samples
 TEXT_TOL = 3e-4  # of L-BFGS for sparse samples of many features: on 20 newsgroups half of the iterations of 1e-5
 
 
