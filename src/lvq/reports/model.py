@@ -35,7 +35,7 @@ MAX_EFFECTS = 8
 MAX_MATRIX_FEATURES = 15  # in the heat map
 MAX_PROTOTYPES = 24
 OUTSIDE = 1e-6  # of the range, that counts as outside
-# features with an order, as those of spectra
+# features with an order, as in spectra
 MIN_ORDERED = 20
 MIN_CORRELATION = 0.8  # median over neighbouring features
 MAX_CURVE_POINTS = 400
@@ -135,7 +135,7 @@ def importances_of(held_out: HeldOut, X: MatrixLike, known: VariableImportances 
 
 
 def matrix_of(columns: Columns, *, ordered: bool) -> plots.LambdaDisplay | None:
-    """Lambda divided by its trace, of the most relevant features, or of every few ones in their order."""
+    """Lambda divided by its trace, for the most relevant features, or for ordered features at regular intervals."""
     if columns.model.relevance is None or columns.model.has_weights:
         return None
     estimator, every = columns.found.estimator, plots.feature_names(columns.estimator).tolist()
@@ -162,7 +162,7 @@ def effects_on_page(held_out: HeldOut, importances: VariableImportances | None) 
     try:
         shown, refits = columns.places[top[:MAX_EFFECTS]].tolist(), () if importances is None else importances.refits
         found = effects_of(columns.estimator, held_out.X, features=shown, refits=refits)
-    except ValueError:  # X is no table of rows of which others can be made
+    except ValueError:  # X is not a table whose values can be replaced
         return None
     first = columns.found.steps[0] if columns.found.steps else columns.found.estimator
     names = dict(zip(input_names(first).tolist(), columns.all_names))
@@ -174,7 +174,7 @@ def effects_on_page(held_out: HeldOut, importances: VariableImportances | None) 
 
 @dataclass(frozen=True)
 class Prototypes:
-    """The prototypes; values are of those that win most samples, in lists with a row for each and an entry a column."""
+    """The prototypes; values are given for the shown ones, a list for each with an entry per column."""
 
     label: list[int]
     name: list[str]
@@ -250,7 +250,7 @@ def _beyond(held_out: HeldOut) -> Floats:
 
 @dataclass(frozen=True)
 class Curves:
-    """Importances and prototypes along the axis of features that have an order, as those of spectra."""
+    """Importances and prototypes along the axis of features that have an order, as in spectra."""
 
     importance: plots.RelevanceDisplay | None
     prototypes: plots.PrototypeDisplay
