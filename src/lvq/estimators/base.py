@@ -166,7 +166,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
     ) -> Self:
         """Add a class to the fitted model; all other prototypes stay as they are, to the bit.
 
-        The new class gets the most common number of prototypes per class. They start at its mean, or its cluster
+        The new class gets the median number of prototypes per class. They start at its mean, or its cluster
         centres, and are trained by the cost of the model with everything else fixed: against old samples if given,
         otherwise against the means of the old classes, each with the spread of the new samples. (If the model was
         fitted online or its prototypes were given, against the old prototypes instead of the means.) A

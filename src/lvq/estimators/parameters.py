@@ -98,8 +98,8 @@ class Described:
     estimator : LVQClassifier, optional
         The estimator whose form, ridge and cost are chosen; None is ``LVQClassifier()``.
     cv : int, splitter or iterable
-        Folds, as in scikit-learn; a number of folds is shuffled and stratified, and copies of a sample are in the
-        same fold.
+        Folds, as in scikit-learn. With a number, folds are shuffled and stratified, and copies of a sample are in
+        different folds.
     candidates : sequence of dict, optional
         Parameters of `LVQClassifier` to compare, in the order of preference; None compares the forms of
         `LVQClassifier`, two with more prototypes, and two with a smaller ridge.

@@ -68,7 +68,7 @@ def _named(number: int) -> Iterator[None]:
 
 
 class Extent(NamedTuple):
-    """What is known of a partition: samples of each class, range and sum of each feature, sum of the weights."""
+    """Extent of a partition: samples of each class, range and sum of each feature, sum of the weights."""
 
     counts: np.ndarray
     low: np.ndarray
@@ -77,7 +77,7 @@ class Extent(NamedTuple):
     weight: float
 
     def joined(self, other: "Extent") -> "Extent":
-        """Of both."""
+        """The extent of both."""
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         return Extent(self.counts + other.counts, low, high, self.total + other.total, self.weight + other.weight)
 
@@ -217,7 +217,7 @@ def _indexed(block: ArraySamples, classes: np.ndarray, factors: np.ndarray) -> t
 
 
 def _whole_rows(X: Delayed) -> Delayed:
-    """A collection whose partitions hold all columns, as those of frames do."""
+    """A collection whose partitions hold all columns, as partitions of frames do."""
     return X if hasattr(X, "map_partitions") or X.ndim != 2 else X.rechunk({1: -1})
 
 

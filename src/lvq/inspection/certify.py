@@ -205,7 +205,7 @@ def _bound(c: Floats, g: Floats, F: LinearMap, G: LinearMap, norm: float) -> Flo
 def difference_axes(F: LinearMap, G: LinearMap) -> tuple[Floats, Floats | None]:
     """Eigenvalues and eigenvectors of F'F - G'G, all that are not 0; cheap where F and G have few rows.
 
-    Of sparse maps, which select and scale features, the eigenvectors, None, are the axes.
+    For sparse maps, which select and scale features, the eigenvectors are the axes, returned as None.
 
     Examples
     --------

@@ -109,11 +109,11 @@ class RejectClassifier(AroundClassifier):
     cv : float, "prefit", int, splitter or iterable, default=0.3
         Which samples are used for calibration. A fraction of the samples given to `fit`, which the estimator is then
         not trained on. "prefit", or an estimator in a `sklearn.frozen.FrozenEstimator`: all samples given to `fit`; the
-        estimator is already fitted, and a copy of it is kept. Otherwise cross-fitting: each fold's samples are predicted
-        by a model trained on the others, and the predicting model is trained on all. A number of folds takes samples in
-        their order; where neighbours are alike, give a splitter that shuffles. Folds may also be (train, test, model),
-        with a model already fitted to the training samples of the fold. A guarantee is for the model that predicts, so
-        `max_error` needs a fraction or "prefit".
+        estimator is already fitted, and `fit` keeps a copy of it. Otherwise cross-fitting: each fold's samples are
+        predicted by a model trained on the others, and the predicting model is trained on all. A number of folds takes
+        samples in their order; where neighbours are alike, give a splitter that shuffles. Folds may also be (train,
+        test, model), with a model already fitted to the training samples of the fold. A guarantee is for the model that
+        predicts, so `max_error` needs a fraction or "prefit".
     random_state : int, RandomState or None, default=0
         Draws the held-out samples. A guarantee is void if several values are tried and the best result is chosen.
 

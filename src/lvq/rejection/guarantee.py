@@ -245,7 +245,7 @@ class GuaranteeError(ValueError):
 
 
 def too_few(n_accepted: int, n_testing: int, guarantee: Guarantee) -> GuaranteeError | None:
-    """The error where fewer testing samples are accepted than are needed without any error; None if there are enough."""
+    """The error if fewer testing samples are accepted than are needed without any error; None if they are enough."""
     needed = samples_needed(guarantee.max_error, guarantee.level)
     if n_accepted >= needed:
         return None
