@@ -176,7 +176,7 @@ def _result(task: Task, changed: Mixed, found: NDArray[np.bool_], units: Floats,
     if lacking:
         warn(
             f"counterfactual found no change for {len(lacking)} of {len(found)} samples (rows {listed(lacking)}); "
-            "their values are NaN or None, which is no answer, and their distance is infinite. Try another target, "
+            "their values are NaN or None, which is not an answer, and their distance is infinite. Try another target, "
             "more samples that are predicted as wanted, or less strict limits."
         )
     whole = np.full(len(task.layout.names), np.nan)

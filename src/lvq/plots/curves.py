@@ -30,14 +30,14 @@ class CurveDisplay(Display):
     name: str | None
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Self:
-        """Draw the curve. Several curves can be drawn on the same axes one after the other.
+        """Draw the curve. Several curves can be drawn on the same axes, one after another.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure.
+            Axes to draw on; by default a new figure.
         name : str, optional
-            Name in the legend; by default that of the display.
+            Name in the legend; by default the name of the display.
 
         Returns
         -------
