@@ -90,7 +90,7 @@ def test_values_that_the_user_names_as_missing(tmp_path):
     options = TableOptions(missing_marks=["a=1.5 mg"])
     fitted = fit(tmp_path / "one.csv", "kind", model="glvq", folds=0, options=options)
     assert fitted.report.missing_marks == {"a": ["1.5 mg"]}
-    assert "Values that were named as missing: 'a=1.5 mg'." in fitted.report.protocol
+    assert "Values marked as missing: 'a=1.5 mg'." in fitted.report.protocol
     run, missing = fitted.write(tmp_path / "run"), table.assign(a=table["a"].replace("1.5 mg", None))
     pd.testing.assert_frame_equal(predict(run, table).frame, predict(run, missing).frame)
 

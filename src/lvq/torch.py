@@ -1,6 +1,6 @@
 """Prototypes as the last layer of a network: `PrototypeHead`, a module of torch.
 
-The mathematics is that of ``LVQClassifier(form="plain")``: the logit of a class is minus its smallest squared distance
+It computes the same as ``LVQClassifier(form="plain")``: the logit of a class is minus its smallest squared distance
 times a learned scale, so `torch.nn.CrossEntropyLoss` trains it together with an encoder. Needs torch, which
 ``pip install "lvq[gpu]"`` installs; nothing else in the library imports this module.
 """

@@ -201,7 +201,7 @@ def test_a_column_that_may_contain_the_class_is_suspected_where_predictions_are_
     model = make_pipeline(StandardScaler(), GRLVQ(random_state=0))
     X["code"] = X["leak"] + rng.normal(0, 3, 240)  # so that the importance is shared
     good = Report.of(model.fit(X[:120], y[:120]), X[120:], y[120:]).verdict
-    assert sum("Check the data: are leak, code known before the class is?" in answer.text for answer in good) == 1
+    assert sum("Check the data: each of the columns leak, code separates" in answer.text for answer in good) == 1
     assert sum("a different whole number in every test sample: number" in answer.text for answer in good) == 1
     assert "No class is missed: every sample of every class is found." in [answer.text for answer in good]
     shuffled = rng.permutation(y[120:])
@@ -438,7 +438,7 @@ def test_ten_cases_can_be_recomputed_from_the_text_of_the_page(name, request):
         assert probability == pytest.approx(1 / (1 + np.exp(-float(log_odds))), abs=0.002)
         own, other = (1e6, 1) if "million" in odds else map(float, odds.replace(",", "").split(" : "))
         assert np.log(own / other) == pytest.approx(min(float(log_odds), np.log(1e6)), abs=0.011)
-        assert re.search(r"Certainty \S+, (higher is surer|high enough to accept|rejected as \w+)\.", text)
+        assert re.search(r"Certainty \S+, (higher is more certain|high enough to accept|rejected as \w+)\.", text)
 
 
 def test_short_descriptions_of_a_report(wdbc):

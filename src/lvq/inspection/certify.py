@@ -44,7 +44,7 @@ DUAL: dict[float, str] = {1.0: "chebyshev", 2.0: "euclidean", np.inf: "cityblock
 
 
 def certified_radius(model: BaseEstimator, X: MatrixLike, norm: float = 2, *, units: ArrayLike | None = None) -> Floats:
-    """The radius of each sample: no change that is smaller changes the prediction.
+    """The radius of each sample: no smaller change changes the prediction.
 
     Exact for one prototype per class, if all prototypes have the same metric or `norm` is 2; a lower bound otherwise.
 

@@ -194,7 +194,7 @@ class PrototypeModel:
         Returns
         -------
         model : PrototypeModel
-            Its probabilities are as steep as suits one sample of each class.
+            The steepness of its probabilities suits one sample of each class.
 
         Examples
         --------
@@ -296,7 +296,7 @@ class PrototypeModel:
         return Observed(self.metric, self.variances).prepare(self.prototypes, self.relevance)
 
     def _observed_distances(self, X: np.ndarray) -> np.ndarray:
-        """Distances over observed features; those of complete rows as ever."""
+        """Distances over observed features; the usual distances for complete rows."""
         D = self._observed.distances(X)[0]
         complete = np.flatnonzero(~np.isnan(X).any(axis=1))
         if len(complete):
@@ -381,7 +381,7 @@ class PrototypeModel:
         return self.labels[rows.as_numpy(rows.first_argmin(distances))]
 
     def scores(self, distances: np.ndarray) -> np.ndarray:
-        """A score per class, (N, C); the largest is that of the predicted class."""
+        """A score per class, (N, C); the predicted class has the largest."""
         distances = rows.as_numpy(distances)
         if self.decision.by_posterior:
             table = self.posterior(distances)

@@ -41,7 +41,7 @@ def to_onnx(estimator: BaseEstimator) -> ModelProto:
     - ``certainty``: as `lvq.rejection.certainty`, by the measure of the RejectClassifier, else by "auto";
     - ``accepted``: as `RejectClassifier.accept`; true for a model that does not reject.
 
-    The graph computes in float64, so its labels are those of the model. A row for which `predict` raises an error (NaN,
+    The graph computes in float64, so its labels are the model's. A row for which `predict` raises an error (NaN,
     infinite or too large values) is not accepted, and its certainty is NaN.
 
     Parameters
@@ -93,7 +93,7 @@ def _refuse(estimator: BaseEstimator, found: FoundModel) -> None:
         reject.check_calibrated()
     if reject is not None and by_cost is not None and find_layer(by_cost, RejectClassifier) is not None:
         raise ValueError(
-            "to_onnx needs a RejectClassifier around a CostClassifier, not inside it, as thresholds belong to the "
+            "to_onnx needs a RejectClassifier around a CostClassifier, not inside it, because thresholds belong to the "
             "predictions by cost; got a RejectClassifier inside."
         )
     if found.model.variances is not None:

@@ -4,9 +4,10 @@ Along the plane, the distances of the model are largest. Its axes are the princi
 metric: of Omega x where the model measures |Omega (x - w)|^2. Local metrics are replaced by their mean over the
 prototypes; without a learned metric the axes are the principal axes of the samples.
 
-A point of the plane represents the sample `inverse(point)`, which has all other directions at the mean of the samples. `regions` contains the model's predictions there. If the samples differ along no more than
-two directions in the model's metric (`exact`), every sample drawn at a point has the prediction of its region.
-Otherwise the regions are a slice through the model, and a sample outside of that slice may have another prediction.
+A point of the plane represents the sample `inverse(point)`, with all other directions at the mean of the samples.
+`regions` contains the model's predictions there. If the samples differ along no more than two directions in the model's
+metric (`exact`), every sample drawn at a point has the prediction of its region. Otherwise the regions are a slice
+through the model, and a sample outside of that slice may have another prediction.
 """
 
 from __future__ import annotations

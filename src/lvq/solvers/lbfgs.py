@@ -1,7 +1,7 @@
 """L-BFGS on the objective: converges without a learning rate.
 
 The iterations are SciPy's, on the host, with the parameters as one float64 vector. Data and products keep their type
-(float32 or float64) and their place: parameters are carried to a device and gradients back, which is little beside an
+(float32 or float64) and their place: parameters are carried to a device and gradients back, which is little next to an
 evaluation.
 """
 

@@ -71,7 +71,7 @@ class Online(Part):
         learning. The Fisher rules need none.
     schedule : {"linear", "constant", "inverse"}, default="linear"
         Rates fall to 0 over all epochs, stay constant, or fall as 1/(1 + epochs done). In a stream, which has no known
-        end, those of "linear" are constant, and `learning_rate` counts a tenth in models with a cost.
+        end, rates of "linear" are constant, and `learning_rate` counts a tenth in models with a cost.
     step : {"scaled", "gradient", "relative"}, default="scaled"
         The gradient times the rate in units of the data's spread, the plain gradient times the rate, or, for relative
         costs, the gradient times (d+ + d-), which makes the rate independent of the data's scale step by step.
@@ -88,7 +88,7 @@ class Online(Part):
     def for_stream(self, cost: CostOrRule) -> "Online":
         """The settings of a stream. It has no known end, so rates are constant instead of falling linearly.
 
-        That of the prototypes, and of the width of a kernel, is smaller; in Kohonen's rules it stays as it is.
+        The rate of the prototypes and of a kernel's width is smaller, but not in Kohonen's rules.
         """
         if self.schedule != "linear":
             return self

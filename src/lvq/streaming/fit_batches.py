@@ -41,7 +41,8 @@ def fit_batches(
     Parameters
     ----------
     estimator : estimator
-        An estimator with `partial_fit`, or a Pipeline of a scaler with `partial_fit`, such as StandardScaler, and one.
+        An estimator with `partial_fit`, or a Pipeline of a scaler with `partial_fit`, such as StandardScaler, and such
+        an estimator.
         LVQClassifier has it with ``solver="online"`` or a relevance without a ridge. The estimator is fitted, and stays
         as it was where an error is raised. With ``missing="ignore"`` rows may have missing values;
         standardisation is by the observed ones.
@@ -119,7 +120,7 @@ def _steps(model: BaseEstimator) -> tuple[BaseEstimator | None, BaseEstimator]:
     if len(steps) > 2 or not all(hasattr(step, "partial_fit") for step in steps):
         raise TypeError(
             "fit_batches needs an estimator with partial_fit, such as GLVQ, or a Pipeline of one scaler with "
-            "partial_fit, such as StandardScaler, and one; got "
+            "partial_fit, such as StandardScaler, and such an estimator; got "
             f"{', '.join(type(step).__name__ for step in steps)}. LVQClassifier has it with solver='online'."
         )
     return (steps[0] if len(steps) == 2 else None), steps[-1]
