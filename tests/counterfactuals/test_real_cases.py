@@ -241,7 +241,7 @@ def test_rows_without_an_answer_are_named_with_what_the_user_can_relax():
         ({"max_changes": 0}, "max_changes of counterfactual == 0, must be >= 1"),
         ({"immutable": ["sex"]}, r"immutable of counterfactual must name columns of X, .* got \['sex'\]"),
         ({"immutable": [7]}, r"must name columns of X, by name or by index from 0 to 4; got \[7\]"),
-        ({"bounds": {"site": (0, 1)}}, "bounds of counterfactual must be for columns of numbers; 'site' has categories"),
+        ({"bounds": {"site": (0, 1)}}, "must be for columns of numbers; 'site' has categories"),
         ({"bounds": {"age": (2, 1)}}, r"bounds of counterfactual must be \(lower, upper\), got \(2, 1\) for 'age'"),
         ({"units": [1.0, 2.0]}, "units of counterfactual must be 5 positive numbers"),
         (

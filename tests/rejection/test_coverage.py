@@ -128,7 +128,7 @@ def test_where_the_coverage_is_not_achievable():
     assert few.accept(X).all()
     assert few.notes_ == (
         "A coverage of 0.99 is not achievable with 30 calibration samples, because no threshold rejects so few: all "
-        "samples will be accepted. Give at least 100 of them.",
+        "samples will be accepted. Give at least 100 calibration samples.",
     )
     enough = RejectClassifier(model, min_coverage=0.9).fit(X, y)
     assert enough.notes_ == ()

@@ -112,7 +112,7 @@ class Partitions:
         return len(self.extents[0].counts)
 
     def block_rows(self, columns: int = 0) -> int:
-        """Rows of a block with so many numbers a row, at least those of the samples."""
+        """Number of rows in a block with this many numbers per row, at least as many as the samples have."""
         return max(1, BLOCK // max(1, self.n_features, columns))
 
     def reduce(self, function: Callable[[ArraySamples], Total], rows: int) -> Total:

@@ -1,7 +1,7 @@
 """An estimator as a specification: its parameters, the parts that they name, and the checks of these.
 
-Single parameters of estimators are checked by scikit-learn with the constraints of `parameters.py`. Here are those of
-parts, and of parts, solvers and sizes of the data that do not fit each other.
+scikit-learn checks single parameters of estimators with the constraints of `parameters.py`. This module checks
+parameters of parts, and whether parts, solvers and the size of the data fit each other.
 """
 
 from collections.abc import Hashable

@@ -1,7 +1,7 @@
 """The transformers that can be followed: one table with the columns, the linear map and the inverse of each.
 
-A transformer that is not in the table is not guessed at: its outputs count as mixtures of all its columns, it is not
-linear and has no inverse. Subclasses are other transformers, except those of scikit-learn's feature selectors.
+Nothing is guessed about a transformer that is not in the table: its outputs count as mixtures of all its columns, it is
+not linear and has no inverse. Subclasses are other transformers, except subclasses of scikit-learn's feature selectors.
 """
 
 from __future__ import annotations

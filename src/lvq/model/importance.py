@@ -2,18 +2,18 @@
 
 The model decides by its class probabilities p_c(x), before any calibration, and near a border by the difference of two
 distances, f_jk = H_k - H_j, with j the winner and k the rival. The importance of feature l is the fraction of the
-variance of these functions over the training samples that a curve in x_l alone explains: the mean of that of the
-probabilities (the sum over the classes) and that of the differences (the mean over the samples' pairs of winner and
-rival, each as a function of all samples). The curve is a cubic polynomial of t = tanh((x_l - mean)/deviation), fitted
-by least squares; tanh keeps outliers from determining it.
+variance of these functions over the training samples that a curve in x_l alone explains. It is the mean of two
+fractions: for the probabilities (summed over the classes) and for the differences (averaged over the samples' pairs of
+winner and rival, each as a function of all samples). The curve is a cubic polynomial of
+t = tanh((x_l - mean)/deviation), fitted by least squares; tanh keeps outliers from determining it.
 
-- Only the model's outputs count: a change of Lambda on directions in which samples do not vary changes no distance, so
-  it changes no importance. The diagonal of Lambda is arbitrary there.
+- Only the model's outputs count: a change of Lambda along directions in which samples do not vary changes no distance,
+  so it changes no importance. The diagonal of Lambda is arbitrary there.
 - Features that carry the same information have the same importance, however Lambda divides its weight among them.
 - The unit of a feature does not matter.
 - With more than 64 classes or prototypes, only those nearest to most samples count.
 - Probabilities alone would miss a feature that only matters together with others, as in XOR; the prototypes are where
-  such a feature has an effect of its own. Differences alone repeat less well from sample to sample.
+  such a feature has its own effect. Differences alone vary more from sample to sample.
 
 With P the projection on the curves, each part is tr(Q F'PF)/tr(Q F'F) of the centred outputs F: the probabilities with
 Q = I, the distances with Q the Laplacian of the graph of pairs, as sum_jk m_jk |P(F_k - F_j)|^2 = tr(L F'PF). All of it

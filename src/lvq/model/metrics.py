@@ -182,7 +182,7 @@ class DistanceGradient(NamedTuple):
 class Prepared:
     """Distances to given prototypes; base of what `prepare` returns.
 
-    `columns` is how many numbers it holds for each sample besides the distances.
+    `columns` is how many numbers it holds for each sample in addition to the distances.
     """
 
     columns: int = 0

@@ -195,7 +195,7 @@ def show_percent(axis: XAxis | YAxis) -> None:
 
 
 def legend_columns(count: int) -> int:
-    """Columns of a legend with so many entries that is no higher than the axes."""
+    """Number of columns with which a legend of this many entries is no higher than the axes."""
     return 1 + (count - 1) // 18
 
 

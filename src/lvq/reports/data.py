@@ -138,11 +138,8 @@ def _suspects(held_out: HeldOut, importances: VariableImportances | None, n_know
         )
     alone = _enough_alone(held_out)
     if alone:
-        start = "Column" if len(alone) == 1 else "Each of the columns"
-        found.append(
-            f"{start} {listed(alone)} separates the classes almost perfectly. Is it known before the class? If not, "
-            "drop it."
-        )
+        start = f"Column {listed(alone)}" if len(alone) == 1 else f"Each of the columns {listed(alone)}"
+        found.append(f"{start} separates the classes almost perfectly. Is it known before the class? If not, drop it.")
     low, _ = fraction_of(held_out.correct).interval or (0.0, 1.0)
     useful = low > np.bincount(held_out.y).max() / len(held_out.y)
     if useful and importances is not None and len(importances.names) >= MIN_COLUMNS:
