@@ -145,7 +145,7 @@ def make_folds(samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | 
     most = choice_rows(samples.n_samples, len(classes))
     if not samples.in_memory:
         if groups is not None:
-            raise ValueError("groups need samples in memory, got a dask collection. Give X.compute() where it fits.")
+            raise ValueError("groups need samples in memory, got a dask collection. Give X.compute() if it fits.")
         samples = ArraySamples(*samples.sample(most, RandomState(0)))
     rows = np.arange(samples.n_samples)
     if len(rows) > most:

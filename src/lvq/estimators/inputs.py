@@ -132,7 +132,7 @@ def check_range(estimator: BaseEstimator, X: Array) -> np.ndarray:
     if 0 < spread < limit:
         raise ValueError(
             f"{type(estimator).__name__} computes squared distances, which underflow for features whose range is at "
-            f"most {spread:.3g} in {X.dtype}; {limit:.3g} is allowed. Scale the features first, as by StandardScaler."
+            f"most {spread:.3g} in {X.dtype}; {limit:.3g} is allowed. Scale the features first, as with StandardScaler."
         )
     return high - low
 
@@ -150,7 +150,7 @@ def _warn_if_unscaled(estimator: BaseEstimator, ranges: np.ndarray) -> None:
     warn(
         f"{type(estimator).__name__}: the features have very different scales, from {names[np.nanargmin(ranges)]!s} to "
         f"{names[np.nanargmax(ranges)]!s} by a factor of more than {UNSCALED:,}, and the largest dominate the "
-        "distances: scale them, for example by StandardScaler in a pipeline."
+        "distances: scale them, for example with StandardScaler in a pipeline."
     )
 
 
@@ -215,7 +215,7 @@ def training_samples(
     if missing and np.isnan(given).all():
         raise ValueError(
             f"{type(estimator).__name__} with missing='ignore' needs at least one value, but all values of X are NaN. "
-            "Look at how X was read."
+            "Check how X was read."
         )
     samples = ArraySamples(given, rows.as_numpy(index), weight)
     return Checked(
@@ -397,7 +397,7 @@ def _remedy(estimator: BaseEstimator, message: str, X: MatrixLike) -> str | None
     found = " ".join(part for part in (message.splitlines()[0], first_missing(X)) if part)
     if rows.is_sparse(X):
         return f"{found} {name} takes sparse rows of finite numbers only; correct or remove the row."
-    fill = "Fill them first, for example by sklearn.impute.SimpleImputer in a pipeline"
+    fill = "Fill them first, for example with sklearn.impute.SimpleImputer in a pipeline"
     if not hasattr(estimator, "_relevance") or getattr(estimator._relevance(), "smooth", True):  # else it is refused
-        fill += f", or fit {name}(missing='ignore'), which compares the observed features"
+        fill += f", or fit {name}(missing='ignore'), which compares only the observed features"
     return f"{found} {name} does not accept missing values with these parameters. {fill}."

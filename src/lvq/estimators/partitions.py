@@ -235,8 +235,8 @@ def training_partitions(
     name = type(estimator).__name__
     if not isinstance(solver, LBFGS) or solver.device is not None:
         raise ValueError(
-            f"{name} takes dask collections with solver='lbfgs' on the processor alone, got {solver!r}. Use it, or "
-            "give X.compute() where it fits in memory."
+            f"{name} takes dask collections only with solver='lbfgs' on the CPU, got {solver!r}. Use it, or give "
+            "X.compute() if it fits in memory."
         )
     if X.ndim != 2 or y is None:
         raise ValueError(f"{name}.fit needs X of two dimensions, got {X.ndim}, and y, got {type(y).__name__}.")

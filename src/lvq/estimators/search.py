@@ -39,9 +39,9 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     """`LVQClassifier` with structure and ridge chosen by cross-validation.
 
     The candidates, the forms of `LVQClassifier` and some others, are compared on all samples by short fits in folds
-    (`LVQClassifier` compares its forms on at most some thousands). The score is the log-likelihood of the true classes,
-    at the best temperature for each candidate: on small sets it varies less than the accuracy, and the winner's
-    accuracy is higher. The winner is fitted on all samples and keeps its temperature. For other scores, use
+    (`LVQClassifier` compares its forms on a part of them). The score is the log-likelihood of the true classes, at the
+    best temperature for each candidate: on small sets it varies less than the accuracy, and the winner's accuracy is
+    higher. The winner is fitted on all samples and keeps its temperature. For other scores, use
     `sklearn.model_selection.GridSearchCV` with an `LVQClassifier`.
 
     With ``form`` only candidates of this form are compared. As in `LVQClassifier`, candidates are left out if there are

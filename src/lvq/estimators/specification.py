@@ -293,7 +293,7 @@ def check_for_samples(estimator: BaseEstimator, parts: Parts, samples: ArraySamp
     if isinstance(relevance, Matrix) and samples.in_memory and is_sparse(samples.X) and n > MAX_SPARSE:
         raise ValueError(
             f"{name} learns a dense matrix, for sparse X of at most {MAX_SPARSE} features; got {n}. Reduce them first, "
-            "for example by sklearn.decomposition.TruncatedSVD in a pipeline, or use relevance='gradient' or None."
+            "for example with sklearn.decomposition.TruncatedSVD in a pipeline, or use relevance='gradient' or None."
         )
     if isinstance(relevance, Structured) and relevance.feature_groups is not None:
         _check_groups(relevance, list(relevance.feature_groups), n)

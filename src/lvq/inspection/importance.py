@@ -193,7 +193,7 @@ def variable_importances(
     if n_resamples:
         check_scalar(n_resamples, "n_resamples of variable_importances", Integral, min_val=2)
         if y is None:
-            raise ValueError("y of variable_importances, the classes of X, is needed for n_resamples; give it.")
+            raise ValueError("n_resamples of variable_importances needs y, the classes of X.")
         halves = random_halves(column_or_1d(y), sample_groups, n_resamples, check_random_state(random_state))
         X, labels = indexable(X, column_or_1d(y))
         with warnings.catch_warnings():  # about half the samples; the fit to all of them has warned

@@ -234,7 +234,7 @@ class RejectClassifier(AroundClassifier):
             a randomly chosen row of a new group. The groups are also given to an estimator whose `fit` has `groups`.
         outliers : array-like of shape (n_outliers, n_features), optional
             Inputs of no class, for ``measure="combined"``: they set the distance of "none of these" and do not train
-            the model. It is chosen to find most of them while mistakes are found nearly as well. Without outliers,
+            the model. This distance finds most of them while mistakes are found nearly as well. Without outliers,
             99 % of the calibration samples are nearer to a prototype than this distance, or 95 % of samples that all
             have the same length. The target still chooses how many are accepted, and `max_error` holds for samples
             like the calibration samples: nothing is guaranteed for inputs of no class. To see how many pass, use

@@ -209,7 +209,7 @@ def not_finite(dtype: np.dtype) -> ValueError:
     """The error where an objective or its gradient is not finite, so no step can be made."""
     return ValueError(
         f"The objective is not finite: the scales of the features differ too much for {dtype}. Standardise the "
-        "features first, for example by StandardScaler, or give X as float64."
+        "features first, for example with StandardScaler, or give X as float64."
     )
 
 
