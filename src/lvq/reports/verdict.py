@@ -16,7 +16,7 @@ MISSED = 0.5  # fraction of a class that is found, or accepted, below which it i
 GUARANTEES = {
     "kept": ("The guarantee is kept: the error rate of accepted rows is lower, by more than chance.", True),
     "broken": ("The guarantee is broken, by more than chance: these rows are not from the same source.", False),
-    "not contradicted": ("The guarantee is not contradicted, but too few rows are accepted to confirm it.", None),
+    "not contradicted": ("The guarantee is not contradicted: too few rows are accepted to show more.", None),
 }
 
 
@@ -112,9 +112,9 @@ def _rejection(every: Fraction, accepted: Fraction) -> Answer:
         return Answer("No test sample is rejected.", None)
     if accepted.value is None or every.value is None:
         return Answer("Every test sample is rejected, so the model decides nothing.", False)
-    rejected = f"with {n_rejected} of {counted(every.total, 'test sample')} rejected"
+    rejected = f"{n_rejected} of {counted(every.total, 'test sample')}"
     if every.value == 1:
-        text = f"Every prediction is correct, so nothing is gained {rejected}"
+        text = f"Every prediction is correct, so nothing is gained by rejecting {rejected}"
         return Answer(f"{text}; min_coverage=1 (--coverage 1) accepts all.", None)
     rates = f"{percent(accepted.value)} of the others are correct, instead of {percent(every.value)} of all"
     table = [[accepted.count, accepted.total - accepted.count], [n_right, n_rejected - n_right]]
@@ -123,7 +123,7 @@ def _rejection(every: Fraction, accepted: Fraction) -> Answer:
         start, good = "Rejecting uncertain predictions does not help", False
     elif fisher_exact(table, alternative="greater")[1] < CHANCE:
         start, good = "Rejecting uncertain predictions helps", True
-    return Answer(f"{start}: {rejected}, {rates}.", good)
+    return Answer(f"{start}: with {rejected} rejected, {rates}.", good)
 
 
 def _since_fit(report: Report) -> list[Answer]:
@@ -149,7 +149,7 @@ def _classes(report: Report) -> list[Answer]:
     rejected = [f"“{name}” ({_counts(row.coverage)} accepted)" for name, row in pairs if _is_low(row.coverage)]
     few = [f"“{name}”" for name, row in pairs if row.sensitivity.total < MIN_CLASS_SAMPLES]
     value, name = min((row.sensitivity.value, name) for name, row in pairs if row.sensitivity.value is not None)
-    worst = f"even of the samples of “{name}”, the class found least often, {percent(value)} are found"
+    worst = f"even in “{name}”, the class found least often, {percent(value)} of the samples are found"
     worst = worst if value < 1 else "every sample of every class is found"
     answers = [Answer(f"No class is missed: {worst}.", True)]
     if missed:
