@@ -161,8 +161,8 @@ def _notes(point: CertifiedPoint, counts: ThresholdPath, requested: Guarantee) -
     if point.requested_error is not None:
         notes.append(
             f"An error rate of at most {100 * point.requested_error:g} % could not be guaranteed; "
-            f"{100 * point.max_error:g} % is the lowest bound that can, for accepted predictions with confidence "
-            f"{point.confidence:g}, at a coverage of {100 * point.coverage:.0f} %. Why: "
+            f"{100 * point.max_error:g} % is the lowest bound that can be guaranteed for accepted predictions, with "
+            f"confidence {point.confidence:g}, at a coverage of {100 * point.coverage:.0f} %. Why: "
             f"{explain_failure(counts, requested)}"
         )
     return tuple(notes)
