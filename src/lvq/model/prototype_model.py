@@ -150,14 +150,14 @@ class PrototypeModel:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of all that decides predictions: models of other prototypes, metrics or steepness have another."""
+        """A digest of everything that decides predictions: prototypes, metric, kernel and decision rule."""
         parts = [repr((self.classes.tolist(), self.link, self.decision)).encode()]
         parts += [part.tobytes() for part in (self.prototypes, self.labels, self.relevance) if part is not None]
         return hashlib.sha256(b"".join(parts)).hexdigest()
 
     @property
     def log_odds_scale(self) -> float | None:
-        """xi/T of a model with log-odds (xi/T) (D- - D+), a sum over features; None where they are another function."""
+        """xi/T of a model with log-odds (xi/T) (D- - D+), a sum over features; None for other log-odds."""
         rule = self.decision
         if not rule.log_probabilities or rule.xi is None or not isinstance(self.link, Identity):
             return None

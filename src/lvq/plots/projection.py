@@ -229,7 +229,7 @@ def predict_points(estimator: BaseEstimator, Z: Floats) -> PointPredictions:
 
 
 def _without_steps(estimator: BaseEstimator, found: FoundModel) -> BaseEstimator:
-    """What predicts for samples that have passed the steps: the model, or by its probabilities a CostClassifier."""
+    """The predictor for samples that have passed the steps: the model, or a CostClassifier with its probabilities."""
     by_cost = find_layer(estimator, CostClassifier)
     if by_cost is None:
         return found.estimator
@@ -248,10 +248,9 @@ class ProjectionDisplay(Display):
     Create one with `from_estimator`. All parameters are stored as attributes.
 
     The axes are the principal axes of the samples in the model's metric; see `plane`. A region has the class that the
-    model predicts for the point of the plane through the mean of the samples, with all directions that are not drawn at
-    the mean. Where a model measures along no more than two directions, every sample drawn there has this prediction.
-    Otherwise the map is a slice through the model, and the title states how many samples lie in the region of their
-    predicted class.
+    model predicts for its points, with all directions that are not drawn at the mean of the samples. Where a model
+    measures along no more than two directions, every sample drawn there has this prediction. Otherwise the map is a
+    slice through the model, and the title states how many samples fall in the region of their predicted class.
 
     Parameters
     ----------
@@ -268,7 +267,7 @@ class ProjectionDisplay(Display):
     regions : Regions
         The model's predictions on a grid; the area of rejection is hatched.
     agreement : float
-        Fraction of the samples that lie in the region of their predicted class.
+        Fraction of the samples that fall in the region of their predicted class.
     sample_accepted : ndarray of shape (n_samples,), optional
         Whether each prediction is accepted; rejected samples are hollow.
 
