@@ -261,7 +261,7 @@ class PrototypeModel:
         return Folded(centre, columns, np.einsum("ij,ij->i", W, F, dtype=np.float64).astype(self.dtype))
 
     def _scores(self, X: Array) -> tuple[Array, Array]:
-        """Squared distances but for a constant of each row, and the samples relative to the centre."""
+        """Squared distances up to a constant per row, and the samples relative to the centre."""
         folded = self._folded if self._centre is None or not rows.is_sparse(X) else self._folded_at(None)
         if rows.is_tensor(X):
             centre = None if folded.centre is None else rows.like(folded.centre, X)

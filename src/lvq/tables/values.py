@@ -356,7 +356,7 @@ def marks_by_column(given: Sequence[str], columns: Sequence[str], source: str) -
         where = [max(named, key=len)] if named else list(columns)
         mark = text[len(where[0]) + 1 :] if named else text
         if not mark.strip():
-            raise TableError(f"The mark {text!r} (--missing-mark) is empty; empty cells are missing in any case.")
+            raise TableError(f"The mark {text!r} (--missing-mark) is empty; empty cells are always missing.")
         for name in where:
             marks[name].append(mark.strip())
     return {name: texts for name, texts in marks.items() if texts}
