@@ -197,4 +197,4 @@ def test_a_guarantee_that_leaves_one_class_to_train_on(lvq, tmp_path):
     table.to_csv(tmp_path / "table.csv", index=False)
     completed = lvq("fit", tmp_path / "table.csv", "--target", "status", "--out", tmp_path / "run", *options)
     assert completed.code == 1
-    assert "30 are held out for the thresholds, which leaves fewer than two classes" in completed.err
+    assert "30 of 45 training rows are held out for the thresholds, which leaves fewer than two" in completed.err
