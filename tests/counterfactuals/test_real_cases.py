@@ -237,7 +237,7 @@ def test_rows_without_an_answer_are_named_with_what_the_user_can_relax():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"immutable": ["age"], "samples": None}, r"counterfactual needs real samples, .* for immutable; give them"),
+        ({"immutable": ["age"], "samples": None}, r"counterfactual needs real samples, .* for immutable"),
         ({"max_changes": 0}, "max_changes of counterfactual == 0, must be >= 1"),
         ({"immutable": ["sex"]}, r"immutable of counterfactual must name columns of X, .* got \['sex'\]"),
         ({"immutable": [7]}, r"must name columns of X, by name or by index from 0 to 4; got \[7\]"),
