@@ -310,7 +310,7 @@ def test_prototypes_outside_the_samples_are_named():
     report = Report.of(model, X, y, feature_names=["a", "b", "c", "d"])
     assert report.prototypes.n_outside >= 1
     assert report.prototypes.outside[0] == "a"
-    assert "no typical samples" in render(report)
+    assert "not typical samples" in render(report)
 
 
 @pytest.mark.parametrize("model", [GMLVQ(random_state=0), GLVQ(random_state=0)], ids=["matrix", "plain"])
