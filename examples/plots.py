@@ -13,7 +13,6 @@ from lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LVQClassifier, RejectClassifier
 from lvq.model.relevance import Matrix
 from lvq.plots import (
     AccuracyRejectDisplay,
-    CertifiedAccuracyDisplay,
     LambdaDisplay,
     ProjectionDisplay,
     PrototypeDisplay,
@@ -55,8 +54,6 @@ def displays():
     curve = AccuracyRejectDisplay.from_estimator(reject, X_test, y_test)
     curve = AccuracyRejectDisplay.from_estimator(models["GLVQ"], X_test, y_test, ax=curve.ax_)
     yield "wdbc_reject", curve
-    certified = CertifiedAccuracyDisplay.from_estimator(models["GLVQ"], X_test, y_test)
-    yield "wdbc_certified", CertifiedAccuracyDisplay.from_estimator(models["GMLVQ"], X_test, y_test, ax=certified.ax_)
 
     X, y = load_digits(return_X_y=True)
     model = LVQClassifier(relevance=None, n_prototypes=3, random_state=0).fit(X[:1200], y[:1200])

@@ -105,7 +105,7 @@ def test_the_ranking_agrees_with_the_scores(compared):
 def test_few_splits_are_called_few():
     frame = load_iris(as_frame=True).frame
     found = compare(frame, "target", models=["glvq", "grlvq"], folds=2, repeats=1, others=False)
-    assert "2 splits are too few to tell" in found.verdict
+    assert "2 splits are too few to show" in found.verdict
     worse = found.ranking.assign(p_value=[1.0, 1e-6])
     assert replace(found, ranking=worse).verdict == found.verdict  # nobody is called worse by two splits
     alone = compare(frame, "target", models=["glvq"], folds=2, repeats=1, others=False)

@@ -52,8 +52,8 @@ def test_identifiers_copies_and_leaks_are_named():
     table = mixed(n=240).assign(patient=np.random.default_rng(0).permutation(240) + 1000.0)
     table["icd"] = np.where(table["kind"] == "yes", "C50", "N60").astype(object)
     run = fit(table, "kind", model="grlvq", folds=0)
-    assert [note.partition(":")[0] for note in run.notes] == ["Each class has its own value of 'icd'"]
     notes = " ".join(answer.text for answer in run.report.verdict)
+    assert "icd" in notes
     assert "a different whole number in every test sample: patient" in notes
     table = pd.concat([mixed(), mixed().iloc[:40]], ignore_index=True)
     notes = " ".join(answer.text for answer in fit(table, "kind", model="glvq", folds=0).report.verdict)
@@ -90,7 +90,7 @@ def test_values_that_the_user_names_as_missing(tmp_path):
     options = TableOptions(missing_marks=["a=1.5 mg"])
     fitted = fit(tmp_path / "one.csv", "kind", model="glvq", folds=0, options=options)
     assert fitted.report.missing_marks == {"a": ["1.5 mg"]}
-    assert "Values that were named as missing: 'a=1.5 mg'." in fitted.report.protocol
+    assert "Values marked as missing: 'a=1.5 mg'." in fitted.report.protocol
     run, missing = fitted.write(tmp_path / "run"), table.assign(a=table["a"].replace("1.5 mg", None))
     pd.testing.assert_frame_equal(predict(run, table).frame, predict(run, missing).frame)
 

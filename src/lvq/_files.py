@@ -1,4 +1,4 @@
-"""Files that appear complete or not at all: written beside their place, then moved to it."""
+"""Files that appear complete or not at all: written to the same folder, then moved into place."""
 
 import errno
 import os
@@ -25,7 +25,7 @@ def naming_a_full_disk(path: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextmanager
 def write_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A binary file that takes its place under `path` when the block ends without an error, and else is removed.
+    """A binary file that is moved to `path` if the block ends without an error, and otherwise removed.
 
     A symbolic link stays a link: the file it points to is replaced. What is neither a new path nor a regular file
     (a device, a pipe, a folder) is an error.
@@ -47,7 +47,7 @@ def write_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def temporary_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary file to write to, moved to `path` when the block ends without an error, and else removed."""
+    """A temporary file to write to, moved to `path` if the block ends without an error, and otherwise removed."""
     target = check_regular(path)
     handle, name = tempfile.mkstemp(prefix=f".{target.name}-", suffix=".tmp", dir=target.parent)
     os.close(handle)
@@ -167,7 +167,7 @@ def check_folder(folder: str | os.PathLike[str], names: Sequence[str], *, force:
 
 
 def new_permissions(folder: Path) -> int:
-    """Permissions of a new folder in a folder; `os.umask` would change those of all threads to tell them."""
+    """Permissions of a new folder in a folder; asking `os.umask` would change the permissions of all threads."""
     own = Path(tempfile.mkdtemp(prefix=".permissions-", dir=folder))
     try:
         (own / "new").mkdir()

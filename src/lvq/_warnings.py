@@ -1,4 +1,4 @@
-"""Warnings that name the line of the user's program that has called the package."""
+"""Warnings that name the line of the user's program that called the package."""
 
 import sys
 import warnings

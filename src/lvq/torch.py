@@ -1,6 +1,6 @@
 """Prototypes as the last layer of a network: `PrototypeHead`, a module of torch.
 
-The mathematics is that of ``LVQClassifier(form="plain")``: the logit of a class is minus its smallest squared distance
+It computes the same as ``LVQClassifier(form="plain")``: the logit of a class is minus its smallest squared distance
 times a learned scale, so `torch.nn.CrossEntropyLoss` trains it together with an encoder. Needs torch, which
 ``pip install "lvq[gpu]"`` installs; nothing else in the library imports this module.
 """
@@ -29,8 +29,8 @@ __all__ = ["PrototypeHead"]
 class PrototypeHead(nn.Module):
     """The last layer of a network: prototypes of the classes, and a learned scale.
 
-    ``logit_c(z) = -s min_j |z - w_j|^2`` over the prototypes w_j of class c. Up to a constant of each row these are
-    logarithms of probabilities, as a linear layer gives them.
+    ``logit_c(z) = -s min_j |z - w_j|^2`` over the prototypes w_j of class c. Like the outputs of a linear layer, these
+    are logarithms of probabilities up to a constant per row.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class PrototypeHead(nn.Module):
     n_prototypes : int or dict, default=1
         Prototypes of each class, or a number for each class.
     scale : float, default=1.0
-        Where s starts; it stays positive.
+        Starting value of s, which stays positive.
     unit_length : bool, default=False
         Compare directions: features and prototypes are divided by their length, as with ``metric="cosine"``.
 
@@ -121,8 +121,8 @@ class PrototypeHead(nn.Module):
         Parameters
         ----------
         estimator : fitted estimator or PrototypeModel
-            ``LVQClassifier(form="plain")``, with ``metric="cosine"`` or without, alone or at the end of a Pipeline,
-            whose other steps must be done before the layer.
+            ``LVQClassifier(form="plain")``, with or without ``metric="cosine"``, alone or at the end of a Pipeline,
+            whose other steps must be applied before the layer.
 
         Returns
         -------
@@ -149,8 +149,8 @@ class PrototypeHead(nn.Module):
         Returns
         -------
         estimator : LVQClassifier
-            Its `fit` would go on from these prototypes. Its `add_class` needs old samples, as it knows no means of
-            classes. Prototypes in half precision are given in single.
+            Its `fit` would start from these prototypes. Its `add_class` needs old samples, as the means of the classes
+            are not known. Prototypes in half precision become single precision.
         """
         positions = self.prototypes.detach().cpu()
         positions = positions.float() if positions.element_size() < 4 else positions
@@ -177,7 +177,7 @@ def _scale_of(model: PrototypeModel) -> float:
     is_plain = R is None or (R.ndim == 1 and len(R) == model.n_features and bool(np.ptp(R) == 0))
     if not is_plain or rule.xi is None or rule.soft or not isinstance(model.link, Identity):
         raise ValueError(
-            "PrototypeHead.from_estimator needs probabilities softmax(-xi d) in the plain metric, as of "
+            "PrototypeHead.from_estimator needs probabilities softmax(-xi d) in the plain metric, as from "
             f"LVQClassifier(form='plain'), got {model!r}."
         )
     return rule.xi / rule.temperature * (1.0 if R is None else float(R[0]))

@@ -27,7 +27,7 @@ Label: TypeAlias = Any
 """A class: a number, a string or another hashable object; keys of a dict must match exactly, so no union would do."""
 
 JSONValue: TypeAlias = Any
-"""A value of a JSON text: numbers, strings, lists and dicts in each other; which of them is known only at run time."""
+"""A value of JSON: numbers, strings, and nested lists and dicts; which of them is known only at run time."""
 
 Argument: TypeAlias = Any
 """A value that is only passed on from or to another function, often of another package: its type is known there."""
@@ -42,7 +42,7 @@ Delayed: TypeAlias = Any
 """An object of dask: a value that a worker computes or holds, or an array or data frame of such; dask has no types."""
 
 ClassWeight: TypeAlias = dict[Label, float] | Literal["balanced"] | None
-"""Factor of the weights of each class."""
+"""Weight of each class."""
 
 Seed: TypeAlias = int | np.random.RandomState | None
 """Source of randomness, as in scikit-learn."""

@@ -16,7 +16,7 @@ def test_a_table_as_text_and_as_a_file(lvq, fruit_csv, tmp_path):
     lines = found.out.splitlines()
     assert "160 rows, 4 features, 2 classes" in lines[0]
     assert any("glvq" in line and "best" in line for line in lines)
-    assert "2 splits are too few to tell" in " ".join(found.out.split())
+    assert "2 splits are too few to show" in " ".join(found.out.split())
     assert any("most frequent class" in line for line in lines)
     assert max(map(len, lines[:8])) <= 100
     assert sorted(pd.read_csv(tmp_path / "ranking.csv")["name"]) == ["glvq", "grlvq"]

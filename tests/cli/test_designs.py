@@ -85,7 +85,7 @@ def test_time_tests_on_the_future(lvq, tmp_path):
     assert set(names) == {row + 2 for row in later.index}  # as a spreadsheet counts
     assert "The latest 50 of 200 rows" in metrics["protocol"]
     until, since = table["visit"].sort_values().iloc[-51], later.iloc[0]
-    assert f"those from {since} on (visit); the model was fitted to rows until {until}." in metrics["protocol"]
+    assert f"those from {since} on (visit); the model was fitted to rows up to {until}." in metrics["protocol"]
     assert sum(metrics["folds"]["n_samples"]) == pytest.approx(3 / 4 * 150, abs=1)  # the first quarter only trains
     assert "visit" not in metrics["data"]["variables"]
     assert completed.code == 0
@@ -192,4 +192,4 @@ def test_a_guarantee_that_leaves_one_class_to_train_on(lvq, tmp_path):
     table.to_csv(tmp_path / "table.csv", index=False)
     completed = lvq("fit", tmp_path / "table.csv", "--target", "status", "--out", tmp_path / "run", *options)
     assert completed.code == 1
-    assert "30 are held out for the thresholds, which leaves fewer than two classes" in completed.err
+    assert "30 of 45 training rows are held out for the thresholds, which leaves fewer than two" in completed.err

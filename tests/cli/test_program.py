@@ -69,9 +69,9 @@ def test_library_warnings_become_plain_notes(capsys):
         warnings.warn("Fewer prototypes than requested: class a. Lower n_prototypes.", UserWarning, stacklevel=1)
         warnings.warn("own text", UserWarning, stacklevel=1)
     assert capsys.readouterr().err.splitlines() == [
-        "Note: Some fits stopped before they converged; the results are those of the models as they are.",
-        "Note: A class has fewer training rows than there are folds, so some folds have no row of it.",
-        "Note: A class has fewer distinct training rows than prototypes; it gets one for each.",
+        "Note: Some fits stopped before they converged; their models are used as they are.",
+        "Note: A class has fewer training rows than there are folds, so some folds contain none of its rows.",
+        "Note: A class has fewer distinct training rows than prototypes; it gets one prototype per row.",
         "Note: own text",
     ]
 

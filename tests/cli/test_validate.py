@@ -54,7 +54,7 @@ def test_a_table_from_the_same_source(lvq, run, tmp_path):
     assert low < 0 < high
     assert found["metrics"]["by_class"][0]["sensitivity"]["interval"][0] > 0.7
     page = (tmp_path / "validation" / "validation-elsewhere.html").read_text(encoding="utf-8")
-    assert "The test at the fit had an accuracy of" in page
+    assert "In the original test, the accuracy was" in page
     assert "of own.csv; the difference here is no more than chance" in page
     assert "The guarantee is kept" in page
 

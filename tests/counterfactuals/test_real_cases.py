@@ -237,11 +237,11 @@ def test_rows_without_an_answer_are_named_with_what_the_user_can_relax():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"immutable": ["age"], "samples": None}, r"counterfactual needs real samples, .* for immutable; give them"),
+        ({"immutable": ["age"], "samples": None}, r"counterfactual needs real samples, .* for immutable"),
         ({"max_changes": 0}, "max_changes of counterfactual == 0, must be >= 1"),
         ({"immutable": ["sex"]}, r"immutable of counterfactual must name columns of X, .* got \['sex'\]"),
         ({"immutable": [7]}, r"must name columns of X, by name or by index from 0 to 4; got \[7\]"),
-        ({"bounds": {"site": (0, 1)}}, "bounds of counterfactual must be of columns of numbers, 'site' has categories"),
+        ({"bounds": {"site": (0, 1)}}, "must be for columns of numbers; 'site' has categories"),
         ({"bounds": {"age": (2, 1)}}, r"bounds of counterfactual must be \(lower, upper\), got \(2, 1\) for 'age'"),
         ({"units": [1.0, 2.0]}, "units of counterfactual must be 5 positive numbers"),
         (
@@ -281,3 +281,12 @@ def test_whole_numbers_stay_whole_and_changes_are_listed(max_changes):
         assert (rows.loc[row, name], found.samples.loc[row, name]) == (before, after)
     assert len(listed) == ((found.samples != rows) & ~(found.samples.isna() & rows.isna())).to_numpy().sum()
     assert repr(found) == f"Counterfactual(30 of 30 samples, {len(listed)} changed values; see .table())"
+
+
+@pytest.mark.filterwarnings("ignore:.*found no change")
+@pytest.mark.parametrize(("row", "bounds"), [([9.0, 3.0], (4.4, 9)), ([1.0, 8.0], (0, 4.8)), ([9.0, 3.0], (3.6, 9))])
+def test_whole_numbers_keep_fractional_bounds(row, bounds):
+    X = np.array([[0.0, 0], [1, 8], [8, 3], [9, 3]])
+    model = GLVQ(init=[[0.5, 4], [8.5, 4]], max_iter=0).fit(X, [0, 0, 1, 1])
+    found = counterfactual(model, [row], samples=X, bounds={0: bounds}).samples[0]
+    assert np.isnan(found).all() or (bounds[0] <= found[0] <= bounds[1] and (found == np.rint(found)).all())

@@ -215,8 +215,8 @@ def test_refused():
     for model, given, message in (
         (LogisticRegression(), X, "counterfactual needs a model of this library, .* got LogisticRegression"),
         (RSLVQ(decision="posterior", **QUICK), X, "needs predictions by the nearest prototype, got RSLVQ"),
-        (LGMLVQ(**QUICK), X, f"{samples} model with local metrics; give them"),
-        (RejectClassifier(GLVQ(**QUICK)), X, f"{samples} RejectClassifier; give them"),
+        (LGMLVQ(**QUICK), X, f"{samples} model with local metrics"),
+        (RejectClassifier(GLVQ(**QUICK)), X, f"{samples} RejectClassifier"),
         (
             make_pipeline(clipped, GLVQ(**QUICK)),
             X,

@@ -5,7 +5,8 @@ from time import process_time
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_digits
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import normalize
 
 from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, OLVQ1, RSLVQ, SNPC, LVQClassifier
@@ -184,3 +185,17 @@ def test_a_model_of_given_prototypes(digits):
     assert np.allclose(by_direction.predict_proba(7 * X), by_direction.predict_proba(X))
     with pytest.raises(ValueError, match="a label for each"):
         PrototypeModel.from_prototypes(means, np.arange(9))
+
+
+@pytest.mark.parametrize("model", [GLVQ(random_state=0), RSLVQ(random_state=0)], ids=["glvq", "rslvq"])
+@pytest.mark.parametrize("unit", [2.0**-40, 2.0**14])
+def test_a_new_class_does_not_depend_on_the_unit(model, unit):
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    old = y < 2
+
+    def prototypes(scale):
+        fitted = clone(model).fit(X[old] * scale, y[old]).add_class(X[~old] * scale, 2, X[old] * scale, y[old])
+        return fitted.prototypes_ / scale
+
+    np.testing.assert_allclose(prototypes(unit), prototypes(1.0), rtol=1e-9)

@@ -249,8 +249,8 @@ def test_other_errors(data):
         (lvq.GLVQ(), 0 * y, r"at least two classes .* got 1 class: \[0\]"),
         (lvq.GLVQ(), X[:, 0], "Unknown label type: continuous"),
         (lvq.GLVQ(), None, "needs X of two dimensions, got 2, and y, got NoneType"),
-        (lvq.LVQ1(), y, "LVQ1 takes dask collections with solver='lbfgs' on the processor alone"),
-        (lvq.GLVQ(solver=Adam()), y, "takes dask collections with solver='lbfgs' on the processor alone"),
+        (lvq.LVQ1(), y, "LVQ1 takes dask collections only with solver='lbfgs' on the CPU"),
+        (lvq.GLVQ(solver=Adam()), y, "takes dask collections only with solver='lbfgs' on the CPU"),
         (lvq.GLVQ(missing="ignore"), y, "missing='ignore' of GLVQ needs samples in memory"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -120,3 +120,12 @@ def test_routing_through_a_search_and_a_pipeline(data):
     best = search.best_estimator_[-1]
     by_hand = clone(best).fit(scaled, y, sample_weight=weight)
     np.testing.assert_array_equal(best.prototypes_, by_hand.prototypes_)
+
+
+def test_balanced_weights_count_by_their_sums():
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    y, weight = np.repeat([0, 1], [100, 20]), np.repeat([0.0, 1.0, 2.0], [70, 30, 20])
+    whole = GLVQ(class_weight="balanced", random_state=0).fit(X, y, sample_weight=weight)
+    rows = np.repeat(np.arange(120), weight.astype(int))
+    copies = GLVQ(class_weight="balanced", random_state=0).fit(X[rows], y[rows])
+    np.testing.assert_allclose(whole.prototypes_, copies.prototypes_, rtol=1e-7)

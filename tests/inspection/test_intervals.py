@@ -130,5 +130,5 @@ def test_refused():
         variable_importances(model, X, y, n_resamples=1)
     with pytest.raises(ValueError, match=r"confidence of variable_importances == 1.0, must be < 1"):
         variable_importances(model, X, y, confidence=1.0)
-    with pytest.raises(ValueError, match="y of variable_importances, the classes of X, is needed for n_resamples"):
+    with pytest.raises(ValueError, match="n_resamples of variable_importances needs y"):
         variable_importances(model, X, n_resamples=2)

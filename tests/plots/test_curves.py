@@ -10,8 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from experiments.averages import accuracy_at
-from lvq import GLVQ, RejectClassifier, certified_radius
-from lvq.plots import AccuracyRejectDisplay, CertifiedAccuracyDisplay
+from lvq import GLVQ, RejectClassifier
+from lvq.plots import AccuracyRejectDisplay
 from lvq.rejection import accuracy_reject_curve, area_under_curve, certainty
 from lvq.rejection.curves import AccuracyRejectCurve, path_curve
 
@@ -71,29 +71,11 @@ def test_outliers_are_rejected_by_the_threshold(data):
     assert (display.coverage[0], display.point[0]) == (1, joined.coverage(X) / 2)
 
 
-# -- robustness --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("kind", "norm"), [("plain", 1), ("pipeline", np.inf), ("local by class", 2), ("reject around a pipeline", 2)]
-)
-def test_the_curve_is_the_certified_accuracy(data, fitted, kind, norm):
-    X, y = data
-    sizes = np.sort(np.append(np.linspace(0, 4, 60), certified_radius(fitted[kind], X[:30], norm)))
-    display = CertifiedAccuracyDisplay.from_estimator(fitted[kind], X, y, norm=norm)
-    held = certified_radius(fitted[kind], X, norm) >= sizes[:, None]
-    x, drawn = display.line_.get_xdata(), display.line_.get_ydata()
-    drawn = drawn[np.minimum(np.searchsorted(x, sizes, side="left"), len(x) - 1)]  # the next step to the right
-    assert_allclose(drawn, (held & (fitted[kind].predict(X) == y)).mean(axis=1))
-    assert display.line_.get_drawstyle() == "steps-pre"
-
-
 # -- all curves --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("display", [AccuracyRejectDisplay, CertifiedAccuracyDisplay])
-def test_several_on_the_same_axes(data, fitted, display):
-    first = display.from_estimator(fitted["plain"], *data, name="one")
-    second = display.from_estimator(fitted["matrix"], *data, name="two", ax=first.ax_)
+def test_several_on_the_same_axes(data, fitted):
+    first = AccuracyRejectDisplay.from_estimator(fitted["plain"], *data, name="one")
+    second = AccuracyRejectDisplay.from_estimator(fitted["matrix"], *data, name="two", ax=first.ax_)
     assert first.line_.get_color() != second.line_.get_color()
     assert [text.get_text()[:3] for text in second.legend_.get_texts()] == ["one", "two"]

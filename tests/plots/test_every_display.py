@@ -15,7 +15,6 @@ import lvq.plots
 from lvq import GLVQ, GRLVQ
 from lvq.plots import (
     AccuracyRejectDisplay,
-    CertifiedAccuracyDisplay,
     LambdaDisplay,
     ProjectionDisplay,
     PrototypeDisplay,
@@ -27,7 +26,6 @@ plt = pytest.importorskip("matplotlib.pyplot")
 
 DISPLAYS = {
     "reject": AccuracyRejectDisplay.from_estimator,
-    "certified": CertifiedAccuracyDisplay.from_estimator,
     "lambda": lambda model, X, y, **kw: LambdaDisplay.from_estimator(model, **kw),
     "projection": lambda model, X, y, **kw: ProjectionDisplay.from_estimator(model, X, y, resolution=30, **kw),
     "prototypes": lambda model, X, y, **kw: PrototypeDisplay.from_estimator(model, **kw),
@@ -95,10 +93,6 @@ def assert_ticks_do_not_overlap(axis):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_model(data, fitted, kind, make):
-    if make is DISPLAYS["certified"] and kind == "posterior":
-        with pytest.raises(ValueError, match="by the nearest prototype"):
-            make(fitted[kind], *data)
-        return
     display = make(fitted[kind], *data)
     assert display.figure_ is display.ax_.figure
     assert_nothing_is_cut_off(display.figure_)

@@ -93,7 +93,7 @@ def test_several_classes_and_intervals():
     assert len(display.axes_) == 3
     with pytest.raises(ValueError, match=r"class_ of EffectDisplay must be one of \[0, 1, 2\], got 'a'"):
         EffectDisplay.from_estimator(model, X, class_="a")
-    with pytest.raises(ValueError, match="y of variable_importances, the classes of X, is needed"):
+    with pytest.raises(ValueError, match="n_resamples of variable_importances needs y"):
         EffectDisplay.from_estimator(model, X, n_resamples=2)
     with pytest.raises(ValueError, match="EffectDisplay needs a model whose log-odds are differences"):
         EffectDisplay.from_estimator(GLVQ().fit(X, y), X)

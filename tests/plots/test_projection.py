@@ -247,7 +247,7 @@ def test_the_title_states_the_agreement_of_a_slice(data, fitted):
     display = drawn(fitted["matrix"], X, y)
     agreement = np.mean(fitted["matrix"].predict(view.inverse(view.points)) == fitted["matrix"].predict(X))
     assert display.agreement == agreement
-    assert "of the samples lie in the region of their predicted class" in display.ax_.get_title()
+    assert "of the samples fall in the region of their predicted class" in display.ax_.get_title()
     assert display.ax_.get_xlabel().startswith("Learned axis 1 (")
     assert display.ax_.get_ylabel().endswith(" of squared distances)")
     exact = drawn(fitted["rank 2"], X, y)

@@ -127,8 +127,8 @@ def test_where_the_coverage_is_not_achievable():
     few = RejectClassifier(model, min_coverage=0.99).fit(X[:30], y[:30])
     assert few.accept(X).all()
     assert few.notes_ == (
-        "A coverage of 0.99 is not achievable with 30 calibration samples, of which no threshold rejects so few: all "
-        "samples will be accepted. Give at least 100 of them.",
+        "A coverage of 0.99 is not achievable with 30 calibration samples, because no threshold rejects so few: all "
+        "samples will be accepted. Give at least 100 calibration samples.",
     )
     enough = RejectClassifier(model, min_coverage=0.9).fit(X, y)
     assert enough.notes_ == ()

@@ -173,3 +173,11 @@ def test_refused():
         RejectClassifier(GLVQ(**QUICK), measure="relsim").fit(X, y, outliers=X)
     with pytest.raises(ValueError, match="distance of NoneOfThese must be finite and not negative, got nan"):
         NoneOfThese(np.nan)
+
+
+@pytest.mark.parametrize("origin", [0, 1000])
+def test_samples_far_from_the_origin_have_no_common_length(origin):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    y = np.arange(300) % 3
+    X[:, 0] += 3 * (y == 1)
+    assert RejectClassifier(LVQClassifier(form="plain", random_state=0)).fit(X + origin, y).measure_ == "probability"

@@ -120,8 +120,9 @@ def test_only_features_that_the_intervals_support_are_named_as_important(wdbc):
         return replace(wdbc.report, relevance=found)
 
     text = Page(render(changed(supported))).text
-    assert "90\xa0% intervals from 20 refits. Surely more important than the average: feature 0, feature 1." in text
-    assert "No feature is surely more important" in Page(render(changed(equal))).text
+    assert "90\xa0% intervals from 20 refits." in text
+    assert "More important than the average, by more than chance: feature 0, feature 1." in text
+    assert "No feature is more important than the average by more than chance" in Page(render(changed(equal))).text
 
 
 def test_json_in_the_page_equals_the_summary(hostile, pages):

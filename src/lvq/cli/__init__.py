@@ -1,7 +1,7 @@
 """The command line: ``lvq fit``, ``predict``, ``validate``, ``compare``, ``export`` and ``demo``.
 
-Every command calls one function of `lvq.workflow`. Heavy modules are imported only when a command runs, so that help
-and completion are fast.
+Every command calls one function of `lvq.workflow`. Heavy modules are imported only when a command runs, so help and
+completion are fast.
 """
 
 import sys

@@ -116,7 +116,7 @@ def predict(
     """Predict the rows of a table of any length.
 
     Columns of the predictions: label; certainty (higher is more certain); accepted; reason (for rejection); because
-    (the columns that speak most for the label, with the factors by which they multiply its odds against the second
+    (the columns that support the label most, with the factors by which they multiply its odds against the second
     class); winner (the nearest prototype, named as in the report).
 
     A row with an unknown category, or with a missing value in a column that had none in training, is rejected.
@@ -144,8 +144,8 @@ def validate(
 ) -> None:
     """Report on a fitted model for a labelled table from elsewhere.
 
-    Writes validation-TABLE.html and validation-TABLE.json into the folder of the run: the report of 'lvq fit' on other
-    rows, beside the test at the fit, and whether the guarantee was kept.
+    Writes validation-TABLE.html and validation-TABLE.json to the folder of the run: a report on these rows, compared
+    with the original test, that says whether the guarantee was kept.
     """
     from lvq import workflow
 
@@ -174,8 +174,8 @@ def compare(
     """Compare models on a table by repeated cross-validation.
 
     All models use the same splits: folds drawn at random, whole groups (--group), or each fold tested on later rows
-    than it was trained on (--time). Logistic regression, a random forest and an RBF-SVM are among the models. A model
-    is called worse than the best only where the corrected resampled t-test, adjusted for the number of models, says so.
+    than it was trained on (--time). Logistic regression, a random forest and an RBF-SVM are compared too. A model is
+    called worse than the best only if the corrected resampled t-test, adjusted for the number of models, shows it.
     """
     from lvq import workflow
     from lvq.tables.write import check_table_output, write_table

@@ -27,11 +27,11 @@ MAX_FEATURES = 5  # features in a summary
 MAX_NAME = 32  # characters of a name
 MAX_CLASSES = 20  # classes in a summary
 
-# notes instead of warnings of scikit-learn: the class of the warning or a part of its text, and the note
+# notes that replace warnings of scikit-learn: the class of the warning or a part of its message, and the note
 LIBRARY_WARNINGS = {
-    "ConvergenceWarning": "Some fits stopped before they converged; the results are those of the models as they are.",
-    "Fewer prototypes than": "A class has fewer distinct training rows than prototypes; it gets one for each.",
-    "n_splits": "A class has fewer training rows than there are folds, so some folds have no row of it.",
+    "ConvergenceWarning": "Some fits stopped before they converged; their models are used as they are.",
+    "Fewer prototypes than": "A class has fewer distinct training rows than prototypes; it gets one prototype per row.",
+    "n_splits": "A class has fewer training rows than there are folds, so some folds contain none of its rows.",
 }
 
 
@@ -89,7 +89,7 @@ def describe(error: Exception) -> str:
     'No space left on device.'
     """
     if isinstance(error, ValueError | OSError | ImportError):  # their messages are for users
-        if isinstance(error, OSError) and error.strerror:  # of the operating system; a full disk has no file name
+        if isinstance(error, OSError) and error.strerror:  # from the operating system; a full disk has no file name
             return one_line(f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}.")
         return one_line(error)
     if isinstance(error, MemoryError):
@@ -147,7 +147,7 @@ def _name(text: object) -> str:
 
 
 def paragraph(text: str) -> None:
-    """Print a text in lines of at most 80 characters."""
+    """Print a paragraph in lines of at most 80 characters."""
     typer.echo(fill(one_line(text), width=80))
 
 
@@ -187,7 +187,8 @@ def _numbers(report: Report) -> str:
     metrics, accepted = report.metrics, report.accepted_accuracy
     parts = [f"Accuracy {percent(metrics.accuracy.value)}"]
     if accepted is not None and accepted.total:
-        parts.append(f"of the accepted {accepted.total} of {metrics.accuracy.total} rows {percent(accepted.value)}")
+        counts = f"{accepted.total} of {metrics.accuracy.total}"
+        parts.append(f"{percent(accepted.value)} on the {counts} rows that are accepted")
     parts.append(f"balanced accuracy {percent(metrics.balanced_accuracy)}")
     if metrics.auc is not None:
         parts.append(f"AUC {metrics.auc:.3f}")
@@ -228,7 +229,7 @@ def show_predictions(result: PredictResult) -> None:
 
 
 def show_comparison(result: Comparison) -> None:
-    """Print models by accuracy, with the test against the best."""
+    """Print models by accuracy, each tested against the best."""
     show_notes(result.notes)
     from lvq.reports.text import number, percent
 

@@ -59,20 +59,20 @@ Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 # columns
 Target = Annotated[str, _needed("COLUMN", "Column of classes.")]
-OtherTarget = Annotated[str | None, _needed("COLUMN", "Column of classes. [default: as at the fit]")]
+OtherTarget = Annotated[str | None, _needed("COLUMN", "Column of classes. [default: the one used to fit]")]
 Group = Annotated[str | None, _needed("COLUMN", "Groups that are never split, such as patients.")]
 Time = Annotated[str | None, _needed("COLUMN", "Train on the past, test on the future.")]
-Features = Annotated[list[str] | None, _columns("Column that is a feature, or a pattern such as 'lab_*'")]
-Drop = Annotated[list[str] | None, _columns("Column that is not a feature, or a pattern")]
-Categorical = Annotated[list[str] | None, _columns("Column of numbers, or of any strings, that are categories")]
-Date = Annotated[list[str] | None, _columns("Column of dates that becomes a number of days")]
-DetectionLimit = Annotated[list[str] | None, _columns("Column in which '<0.5' becomes half of the detection limit")]
+Features = Annotated[list[str] | None, _columns("Column to use as a feature, or a pattern such as 'lab_*'")]
+Drop = Annotated[list[str] | None, _columns("Column not to use as a feature, or a pattern")]
+Categorical = Annotated[list[str] | None, _columns("Column of numbers or strings to treat as categories")]
+Date = Annotated[list[str] | None, _columns("Column of dates to convert to a number of days")]
+DetectionLimit = Annotated[list[str] | None, _columns("Column in which '<0.5' becomes half the detection limit")]
 MissingMark = Annotated[
     list[str] | None,
-    typer.Option(metavar="MARK", help="Text or number that means missing, or COLUMN=MARK; may be repeated."),
+    typer.Option(metavar="MARK", help="String or number that marks a missing value, or COLUMN=MARK; may be repeated."),
 ]
 Encoding = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Of CSV files: utf-8, utf-16, latin-1, ... Found by default.")
+    str | None, typer.Option(metavar="NAME", help="Encoding of CSV files, such as latin-1. Detected by default.")
 ]
 Sheet = Annotated[str | None, _needed("NAME", "Sheet of an Excel file. [default: the first with values]")]
 HeaderRow = Annotated[
@@ -86,19 +86,19 @@ Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add the pr
 # the model
 Model = Annotated[str, _model("lvq, gmlvq, glvq, rslvq, ...")]
 Models = Annotated[list[str] | None, _model("Model to compare; may be repeated. All by default.")]
-Prototypes = Annotated[int | None, _number("Number for each class.", 1)]
+Prototypes = Annotated[int | None, _number("Prototypes per class.", 1)]
 Others = Annotated[bool, typer.Option(help="Compare logistic regression, a random forest and an RBF-SVM too.")]
 Costs = Annotated[
     str | None, typer.Option(metavar="COSTS", help="Costs of mistakes, true:predicted, as in bad:good=5,good:bad=1.")
 ]
 # rejection and testing
-MaxError = Annotated[float | None, _fraction("Guaranteed bound on the error rate among accepted predictions.")]
-Confidence = Annotated[float, _fraction("Confidence of that guarantee.")]
+MaxError = Annotated[float | None, _fraction("Guaranteed bound on the error rate of accepted predictions.")]
+Confidence = Annotated[float, _fraction("Confidence of the guarantee.")]
 Coverage = Annotated[float | None, _fraction("Without a guarantee: fraction of predictions to accept. [default: 0.9]")]
 TestSize = Annotated[float, _fraction("Fraction of rows held out for the test.")]
 Folds = Annotated[int, _number("Folds of the cross-validation; 0 for none.", 0)]
 CompareFolds = Annotated[int, _number("Folds of the cross-validation.", 2)]
-Repeats = Annotated[int | None, _number("Repetitions with other folds. [default: 3; 1 with --time]", 1)]
+Repeats = Annotated[int | None, _number("Repetitions with different folds. [default: 3; 1 with --time]", 1)]
 Seed = Annotated[int, _number("Seed of all random numbers.", 0)]
 # all commands
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
@@ -112,7 +112,7 @@ COLUMNS = {
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of tables instead of its parameter `reading` or `options`, and report its errors."""
+    """Replace a command's parameter `reading` or `options` by the options of tables, and report its errors."""
     shared = {"reading": READING, "options": COLUMNS | READING}
     names, parameters = signature(function).parameters, []
     for own in names.values():

@@ -1,9 +1,9 @@
 """Counterfactuals between a sample and real samples: within bounds, with immutable columns and whole categories.
 
-Each starts from the nearest real samples that the model predicts as wanted: immutable columns keep the sample's values,
-and what remains different is moved back as far as the prediction allows. Categories go back to the sample's own one by
-one, and numbers by `moves`; they stay whole where those of the samples are. The result is never farther than the
-nearest of those real samples. Distances are sqrt(sum of ((x_l - x'_l)/unit_l)^2 + number of changed categories).
+Each starts from the nearest real samples with the wanted prediction: immutable columns keep the sample's values, and
+the other values are moved back as far as the prediction allows. Categories go back to the sample's own one by one, and
+numbers by `moves`; a column of whole numbers stays whole. The result is never farther than the nearest of those real
+samples. Distances are sqrt(sum of ((x_l - x'_l)/unit_l)^2 + number of changed categories).
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ def limited(
         check_scalar(max_changes, "max_changes of counterfactual", Integral, min_val=1)
     fixed = layout.mask(immutable, "immutable of counterfactual")
     low, high = layout.limits(bounds, samples.numbers)
+    whole = (np.isnan(samples.numbers) | (samples.numbers == np.rint(samples.numbers))).all(axis=0)
+    low, high = np.where(whole, np.ceil(low), low), np.where(whole, np.floor(high), high)
     if units is None:
         scale = np.nanstd(samples.numbers, axis=0) if samples.numbers.size else np.ones(len(layout.numeric))
         scale = np.where(scale > 0, scale, 1.0)
@@ -94,7 +96,7 @@ def nearest_changes(task: Task, samples: Mixed, limits: Limits) -> tuple[Mixed, 
 def _with_whole_numbers(
     task: Task, jobs: Jobs, changed: Mixed, units: Floats, whole: NDArray[np.bool_]
 ) -> tuple[Mixed, Floats]:
-    """Whole numbers in columns that hold no others: rounded, rounded up, or those of the end, whichever is shortest."""
+    """Whole numbers in columns that hold no others: rounded, rounded up, or the end's values, whichever is shortest."""
     x = task.X.take(jobs.row)
     moved = whole & (changed.numbers != x.numbers)
     numbers, shortest = jobs.end.numbers.copy(), lengths(units, jobs.end, x)
@@ -108,7 +110,7 @@ def _with_whole_numbers(
 
 
 def _starts(task: Task, samples: Mixed, limits: Limits) -> Jobs:
-    """The nearest real samples of each row that are predicted as wanted, with what the row must keep."""
+    """The nearest real samples of each row with the wanted prediction, changed by what the row must keep."""
     labels, accepted = task.predicted(task.layout.join(samples))
     none = np.zeros(0, dtype=np.intp)
     found = [Jobs(none, task.X.take(none))]
@@ -131,7 +133,7 @@ def _hybrids(x: Mixed, samples: Mixed, limits: Limits) -> Mixed:
 
 
 def _with_few_changes(task: Task, jobs: Jobs, most: int) -> Jobs:
-    """Ends that differ from their sample in few columns: those whose change helps most, one after the other."""
+    """Ends that differ from their sample in few columns, chosen one after another by how much their change helps."""
     at = task.X.take(jobs.row)
     done = task.reached(jobs.row, at)
     columns = [(part, k) for part in range(2) for k in range(at[part].shape[1])]  # of numbers, and of categories
@@ -151,7 +153,7 @@ def _with_few_changes(task: Task, jobs: Jobs, most: int) -> Jobs:
 
 
 def _scores(task: Task, rows: Indices, changed: Mixed) -> Floats:
-    """Distance to the nearest wanted prototype less that to the nearest other one."""
+    """Distance to the nearest wanted prototype minus the distance to the nearest other one."""
     model = task.found.model
     D = model.distances(task.inputs(changed)).astype(np.float64)
     wanted = task.wanted(rows[:, None], model.classes[model.labels])
@@ -159,7 +161,7 @@ def _scores(task: Task, rows: Indices, changed: Mixed) -> Floats:
 
 
 def _with_own_categories(task: Task, jobs: Jobs) -> Jobs:
-    """Ends whose categories go back to those of the sample, one after the other, where the prediction allows."""
+    """Ends whose categories go back to the sample's own, one after another, where the prediction allows."""
     categories = jobs.end.categories.copy()
     for column in range(categories.shape[1]):
         trial = categories.copy()

@@ -1,12 +1,12 @@
 """Counterfactuals: a small change of a sample that gives it another class, or makes its prediction accepted.
 
-With real samples the change is searched between the sample and these, see `real_cases`. Without, it is the smallest in
-the model's metric, wherever that leads:
+With real samples, the search is between the sample and these, see `real_cases`. Without them, it finds the smallest
+change in the model's metric, wherever that leads:
 
 A change d of X costs |B d|, with B = Omega A and A the linear map of the steps before the model. After a move y = B d
 the distances are D_j + 2 e_j y + |y|^2 with e_j the difference from prototype j, so a prototype is the nearest in an
-intersection of half spaces, whose shortest move is computed exactly. Of all changes that make this move, the one of
-least Euclidean length in the units of X is taken. It lies beyond the boundary by about 1e-9 of the distances.
+intersection of half spaces, whose shortest move is computed exactly. Among all changes that make this move, the one
+with the least Euclidean length in the units of X is chosen. It lies beyond the boundary by about 1e-9 of the distances.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ MARGINS = (1e-9, 1e-7, 1e-5, 1e-3)
 class Counterfactual(NamedTuple):
     """Changed samples, the lengths of the changes, and the classes of the changed samples.
 
-    A sample that needs no change has distance and cost 0. One for which no change was found has infinite distance and
-    cost, NaN or None for values, and its own predicted class as label; `found` tells which.
+    A sample that needs no change has distance and cost 0. If no change was found for a sample, its distance and cost
+    are infinite, its values NaN or None, its label the predicted class, and `found` is False.
     """
 
     samples: MatrixLike
@@ -85,11 +85,11 @@ def counterfactual(
     """A small change of each sample that changes the prediction or makes it accepted.
 
     With real `samples` it is a change that a person can read: within the range of the samples or given bounds, with
-    whole categories, whole numbers in columns that hold no others, through any pipeline, of small length in stated
-    units, and never longer than the one to the nearest real sample that is predicted as wanted, if neither has missing
-    values. Missing values stay missing. With a `RejectClassifier` a sample is accepted where its own `accept` says so,
-    by any measure. Without `samples` it is the smallest change in the model's metric, wherever that leads, also to
-    fractions where numbers are whole, and exact; the model then needs one metric for all prototypes.
+    whole categories and with whole numbers in columns that hold no others. It works through any pipeline. Its length,
+    in stated units, is small: never longer than the change to the nearest real sample with the wanted prediction, if
+    neither has missing values. Missing values stay missing. With a `RejectClassifier` a sample is accepted where its
+    own `accept` says so, by any measure. Without `samples` it is exactly the smallest change in the model's metric,
+    wherever that leads, also to fractions of whole numbers; the model then needs one metric for all prototypes.
 
     Parameters
     ----------
@@ -102,18 +102,18 @@ def counterfactual(
         The class to reach; with a `RejectClassifier`, as an accepted prediction. By default any class except the
         predicted one; with a `RejectClassifier` any accepted prediction; accepted samples then stay as they are.
     samples : array-like of shape (n_real, n_features), optional
-        Real samples, best the training samples, with the columns of X. All options below need them, and so do local
-        metrics, a `RejectClassifier`, and pipelines with categories or steps that are not linear.
+        Real samples, preferably the training samples, with the columns of X. All options below need them, and so do
+        local metrics, a `RejectClassifier`, and pipelines with categories or steps that are not linear.
     units : array-like of shape (n_features,), optional
         Length of one unit of each column, for distances; by default the standard deviations of `samples`. A changed
-        category has the length 1.
+        category has length 1.
     bounds : mapping of str or int to (float, float), optional
         Lower and upper end of columns of numbers; by default the range of `samples`. A sample that lies outside may
         stay where it is.
     immutable : sequence of str or int, optional
         Columns that keep their values.
     max_changes : int, optional
-        Most columns that change; they are chosen one after the other by their effect.
+        Largest number of columns that change; they are chosen one after another by their effect.
 
     Returns
     -------
@@ -124,9 +124,9 @@ def counterfactual(
         is the Euclidean length in the units of X, minimal among changes that the model does not distinguish. With them
         the distance is sqrt(sum of ((x_l - x'_l)/unit_l)^2 + number of changed categories). Changes that keep the
         categories are never shorter than ``certified_radius(model, X, units=units)``. A sample that needs no change has
-        distance 0. One for which no change was found has distance infinity and NaN or None for values, which are no
-        answer even where the model takes missing values; a UserWarning names these rows, and the attribute `found` is
-        False for them.
+        distance 0. If no change was found for a sample, its distance is infinite and its values are NaN or None, which
+        is not an answer even if the model takes missing values; a UserWarning names these rows, and the attribute
+        `found` is False for them.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def counterfactual(
         needing += ["a RejectClassifier"] * task.rejecting + ["a model with local metrics"] * is_local(found.model)
         if needing:
             raise ValueError(
-                f"counterfactual needs real samples, best the training samples, for {', '.join(needing)}; give them."
+                f"counterfactual needs real samples, preferably the training samples, for {', '.join(needing)}."
             )
         return _result(task, *_smallest_changes(task), np.ones(len(task.layout.numeric)), X)
     real = task.layout.split(samples)
@@ -167,7 +167,7 @@ def _result(task: Task, changed: Mixed, found: NDArray[np.bool_], units: Floats,
     if lacking:
         warn(
             f"counterfactual found no change for {len(lacking)} of {len(found)} samples (rows {listed(lacking)}); "
-            "their values are NaN or None, which is no answer, and their distance is infinite. Try another target, "
+            "their values are NaN or None, which is not an answer, and their distance is infinite. Try another target, "
             "more samples that are predicted as wanted, or less strict limits."
         )
     whole = np.full(len(task.layout.names), np.nan)

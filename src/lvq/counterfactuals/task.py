@@ -1,4 +1,4 @@
-"""What a counterfactual is asked for: the samples, their predictions, and which predictions are wanted."""
+"""The task of a counterfactual: the samples, their predictions, and which predictions are wanted."""
 
 from __future__ import annotations
 

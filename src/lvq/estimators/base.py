@@ -35,8 +35,8 @@ from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.state import Result, progress_lines, silent, state_problem
 from lvq.typing import Label
 
-LITTLE = 0.01  # of the whole fall of the objective: less in the last tenth of the iterations is no reason to warn
-SCALED = 4.0  # variance of a feature up to which, and down to one over which, features count as scaled
+LITTLE = 0.01  # fraction of the objective's fall: if the last tenth of the iterations adds less, there is no warning
+SCALED = 4.0  # features count as scaled if their variance is between one over this and this
 
 
 @contextmanager
@@ -63,13 +63,14 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         Parameters
         ----------
         X : array-like, sparse matrix, torch tensor, dask array or dask data frame of shape (n_samples, n_features)
-            Samples. Sparse ones, best in CSR format, are never made dense as a whole. With lbfgs and adam tensors stay
-            on their device, and with lbfgs the samples of dask on their workers.
+            Samples. Sparse ones, preferably CSR, are never made dense as a whole. With lbfgs and adam, tensors stay
+            on their device; with lbfgs, the samples of dask stay on their workers.
         y : array-like, torch tensor, dask array or dask series of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples; with lbfgs and below 15,000 samples a weight is exactly a number of copies. Online
-            it is the factor of each sample's step, after division by their mean. A sample of weight 0 is left out.
+            Weights of the samples. With lbfgs and fewer than 15,000 samples, a weight of two is exactly the same as
+            two copies. Online, a weight divided by the mean weight multiplies the step of its sample. Samples of weight
+            0 are left out.
 
         Returns
         -------
@@ -124,10 +125,10 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         """Update the model with one batch of a stream, each sample once.
 
         The first samples set the starting prototypes and the units of rates and steepness. A class first seen later
-        gets its prototypes from its first samples; a label that no call has named is added as `add_class` does, unless
-        `classes` is given again. A stream has no known end: with the schedule "linear" rates are constant, and that of
-        the prototypes is a tenth of the learning rate in models with a cost. For streams that change fast
-        ``Online(schedule="constant")`` takes it as it is given.
+        gets its prototypes from its first samples; a new label that no call has named is added as by `add_class`,
+        unless `classes` is given again. A stream has no known end, so the schedule "linear" keeps rates constant; in
+        models with a cost, the rate of the prototypes is then a tenth of the learning rate. For streams that change
+        fast, ``Online(schedule="constant")`` uses the whole rate.
 
         Parameters
         ----------
@@ -136,7 +137,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         y : array-like of shape (n_samples,)
             Their classes.
         classes : array-like of shape (n_classes,), optional
-            All classes that can occur; needed in the first call. Given later, other labels are refused.
+            All classes that can occur; needed in the first call. If given later, other labels are an error.
         sample_weight : array-like of shape (n_samples,), optional
             Factor of each sample's step.
 
@@ -165,15 +166,15 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
     ) -> Self:
         """Add a class to the fitted model; all other prototypes stay as they are, to the bit.
 
-        The new class has as many prototypes as the others mostly have. They start at its mean, or its clusters, and
-        are trained by the cost of the model with all else fixed, against old samples where these are given, else
-        against the means of the old classes, each with the spread of the new samples. A `RejectClassifier` must be
-        fitted again.
+        The new class gets the median number of prototypes per class. They start at its mean, or its cluster
+        centres, and are trained by the cost of the model with everything else fixed: against old samples if given,
+        otherwise against the means of the old classes, each with the spread of the new samples. (If the model was
+        fitted online or its prototypes were given, against the old prototypes instead of the means.) A
+        `RejectClassifier` must be fitted again.
 
-        Give old samples, a few of each class, unless classes are well separated, as in embeddings of sentences: without
-        them a class may be taken for as wide as the new one, and accuracy suffers where classes overlap, as in tf-idf.
-        Without them too, models of the online solver, and those of given prototypes, have the prototypes themselves in
-        place of the means.
+        Give a few old samples of each class, unless classes are well separated, as in embeddings of sentences: without
+        them every old class is assumed to be as wide as the new one, and accuracy suffers where classes overlap, as in
+        tf-idf.
 
         Parameters
         ----------
@@ -182,8 +183,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         label : object
             The new class.
         X_old : array-like of shape (n_old, n_features), optional
-            Samples of the old classes. Of more than 1,000 those nearest to the new class are used, and a part of the
-            others in place of all of them.
+            Samples of the old classes. If there are more than 1,000, the nearest to the new class are used, and a part
+            of the others stands for the rest.
         y_old : array-like of shape (n_old,), optional
             Their classes.
 
@@ -217,7 +218,7 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         return self
 
     def _set_classes(self, training: Training, classes: np.ndarray) -> None:
-        """A fitted model of other classes; the importances of features were those of the old ones."""
+        """Set a model with other classes, without the importances of features, which no longer hold."""
         metric = training.state.relevance.metric(training.labels)
         arrays = {"prototypes": training.params.prototypes, "labels": training.labels, "classes": classes}
         model = replace(self.model_, **arrays, relevance=training.params.relevance, metric=metric, importances=None)

@@ -1,9 +1,9 @@
 """Classes that are added to a fitted model or removed from it, while all other prototypes stay as they are, to the bit.
 
-The prototypes of a new class start at its mean, or its clusters, and are trained by the model's cost with all else
-fixed. Its rivals are old samples, where they are given. Else they are the places where the old prototypes started, the
+The prototypes of a new class start at its mean, or its cluster centres, and are trained by the model's cost with
+everything else fixed, against old samples if given. Otherwise the rivals are where the old prototypes started, the
 means of their classes, each with the spread of the new samples: a mean alone is too easy a rival where classes overlap,
-and a trained prototype is no sample at all. On the unit sphere a mean of samples is shorter than they are.
+and a trained prototype is not like a sample. On the unit sphere a mean of samples is shorter than they are.
 """
 
 from dataclasses import replace
@@ -24,15 +24,15 @@ from lvq.model.metrics import LocalMetric
 from lvq.model.objective import Params, Problem
 from lvq.model.relevance import Relevance
 from lvq.model.rows import canonical, dense, is_sparse, unit_rows
-from lvq.model.samples import ArraySamples, filled
+from lvq.model.samples import ArraySamples, filled, typical_variance
 from lvq.model.starts import on_sphere, start_prototypes
 from lvq.typing import Argument, Array, Label
 
 if TYPE_CHECKING:
     from lvq.estimators.base import BaseLVQ
 
-MOST_OLD = 1000  # old samples: half are those nearest to the new prototypes, the others stand for all that are left
-LARGEST = 2**24  # numbers of samples that stand in for old ones: sparse samples may have many features
+MOST_OLD = 1000  # old samples: half are nearest to the new prototypes, the others stand for all that are left
+LARGEST = 2**24  # numbers in samples that stand in for old ones: sparse samples may have many features
 CLASS_ITERATIONS = 50
 
 
@@ -99,19 +99,19 @@ def _checked_label(estimator: "BaseLVQ", label: Label) -> np.ndarray:
     if given.ndim or not (alike or classes.dtype == object):
         raise ValueError(f"label of add_class of {name} must be like the classes {classes.tolist()}, got {label!r}.")
     if given.item() in classes.tolist():
-        raise ValueError(f"label of add_class of {name} must be a new class, got {label!r}, which it knows already.")
+        raise ValueError(f"label of add_class of {name} must be a new class, got {label!r}, which it already knows.")
     return given
 
 
 def _samples(estimator: "BaseLVQ", X: Argument, y: Argument, classes: np.ndarray) -> ArraySamples:
-    """Checked samples in memory; one label is that of all of them."""
+    """Checked samples in memory; a single label is for all of them."""
     y = np.asarray(y)
     y = np.repeat(y, X.shape[0] if hasattr(X, "shape") else len(X)) if len(y) == 1 else y
     return filled(samples_of_classes(estimator, X, y, None, classes, None))
 
 
 def _stand_ins(places: np.ndarray, y: np.ndarray, new: ArraySamples, unit_length: bool) -> ArraySamples:
-    """As old samples may have been: around each place as new ones are around their mean; each class counts as they."""
+    """Stand-ins for old samples: spread around each place like new ones around their mean; classes count equally."""
     each = max(1, min(new.n_samples, MOST_OLD // len(places), LARGEST // places.size))
     mean, some = new.X.mean(axis=0), np.arange(len(places) * each) % new.n_samples
     X = np.repeat(places * np.linalg.norm(mean) if unit_length else places, each, axis=0)
@@ -124,7 +124,7 @@ def _stand_ins(places: np.ndarray, y: np.ndarray, new: ArraySamples, unit_length
 
 
 def _new_metrics(before: Training, W: np.ndarray) -> np.ndarray | None:
-    """Parameters of the local metrics of new prototypes: the mean weights, or the matrix of the nearest old one."""
+    """Parameters of local metrics of new prototypes: mean weights, or the matrix of the nearest old prototype."""
     rule, params = before.state.relevance, before.params
     metric = rule.metric(before.labels)
     if params.relevance is None or not isinstance(metric, LocalMetric):
@@ -132,8 +132,8 @@ def _new_metrics(before: Training, W: np.ndarray) -> np.ndarray | None:
     if isinstance(metric, LocalDiagonal):
         if not rule.free_size:
             raise ValueError(
-                "add_class needs local weights whose size is learned, as in LVQClassifier: where their sum is one, "
-                "distances to new prototypes cannot be compared to others. Set a ridge, or fit a new model."
+                "add_class needs local weights whose size is learned, as in LVQClassifier: if their sum is one, "
+                "distances to new prototypes cannot be compared with others. Set a ridge, or fit a new model."
             )
         return np.repeat(params.relevance.mean(axis=0, keepdims=True), len(W), axis=0)
     nearest = metric.prepare(params.prototypes, params.relevance).distances(W)[0].argmin(axis=1)
@@ -144,7 +144,7 @@ def _new_metrics(before: Training, W: np.ndarray) -> np.ndarray | None:
 
 
 def _trained(training: Training, place: int, new: ArraySamples, rivals: ArraySamples, unit_length: bool) -> Training:
-    """The new prototypes at a minimum of the cost of new samples and rivals, all else fixed."""
+    """The new prototypes at a minimum of the cost of new samples and rivals, with everything else fixed."""
     fresh, params = training.labels == place, training.params
     if rivals.n_samples > MOST_OLD:
         metric = training.state.relevance.metric(training.labels)
@@ -157,8 +157,10 @@ def _trained(training: Training, place: int, new: ArraySamples, rivals: ArraySam
     centre = params.prototypes.mean(axis=0) * (0 if is_sparse(X) or unit_length else 1)
     y, weight = np.concatenate((new.y, rivals.y)), np.concatenate((new.weight, rivals.weight))
     samples = ArraySamples(X, y, weight).arranged(centre)
-    problem = Problem(training.objective(samples), Relevance(), centre=centre if unit_length else None)
-    W = (params.prototypes - centre).astype(samples.dtype)
+    unit = 1.0 if unit_length else float(np.sqrt(typical_variance(samples))) or 1.0  # the solver stops by gradients
+    given = centre if unit_length else None
+    problem = Problem(training.objective(samples), Relevance(), centre=given, unit=unit)
+    W = ((params.prototypes - centre) / unit).astype(samples.dtype)
 
     def value(free: np.ndarray) -> tuple[float, np.ndarray]:
         W[fresh] = free.reshape(-1, W.shape[1])
@@ -169,7 +171,7 @@ def _trained(training: Training, place: int, new: ArraySamples, rivals: ArraySam
     found = minimize(value, start, jac=True, method="L-BFGS-B", options={"maxiter": CLASS_ITERATIONS}).x
     learned = params.prototypes.copy()
     moved = found.reshape(-1, W.shape[1])
-    learned[fresh] = unit_rows(moved) if unit_length else moved + centre
+    learned[fresh] = unit_rows(moved) if unit_length else moved * unit + centre
     return replace(training, params=params._replace(prototypes=learned))
 
 

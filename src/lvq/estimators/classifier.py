@@ -1,4 +1,4 @@
-"""LVQClassifier: a probability model that can be read, with a form that is chosen by samples left out."""
+"""LVQClassifier: a probability model that can be read, with a form that is chosen on left-out samples."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -57,8 +57,8 @@ class Form(NamedTuple):
     def can_learn(self, n_features: int, n_classes: int, class_size: float) -> bool:
         """Whether the metric is worth a trial.
 
-        Of many features a shared matrix has few rows, too few to separate many classes, and local metrics have more
-        numbers than a class has samples: for 384 features and 150 classes they only take time.
+        With many features, a shared matrix has too few rows to separate many classes, and local metrics have more
+        parameters than a class has samples: for 384 features and 150 classes they only take time.
         """
         if n_features <= FULL_RANK_FEATURES or self.name == "plain":
             return True
@@ -72,7 +72,7 @@ _PLAIN = Scale(local=None, ridge=0.003)
 _ADDITIVE = Weights(local="prototype", ridge=RIDGE)
 _SHARED = Matrix(ridge=RIDGE, rank="auto")
 _MATRICES = Matrix(local="prototype", ridge=RIDGE, rank="auto", shrinkage=SHRINKAGE)
-#: From readable to flexible: of forms that the scores cannot tell apart the first is taken.
+#: From readable to flexible: among forms that the scores cannot separate, the first is chosen.
 FORMS = (
     Form("plain", _PLAIN, 1),
     Form("plain", _PLAIN, 8),
@@ -85,26 +85,26 @@ FORMS = (
 )
 NAMES = tuple(dict.fromkeys(form.name for form in FORMS))
 FEW = 10  # samples of a class on average; with fewer a metric cannot be learned
-CHOICE_WORK = 100_000_000  # multiplications of a form for the distances of the samples that it is chosen by,
-FIT_WORK = 40_000_000_000  # and for all samples
-TEXT_TOL = 3e-4  # of L-BFGS for sparse samples of many features: on 20 newsgroups half of the iterations of 1e-5
+CHOICE_WORK = 100_000_000  # most multiplications of a form for distances of the samples used for the choice,
+FIT_WORK = 40_000_000_000  # and of all samples
+TEXT_TOL = 3e-4  # for L-BFGS with sparse samples of many features: on 20 newsgroups half the iterations of 1e-5
 
 
 class _OfStreams:
-    """`partial_fit`, which is there only for matrices of unit trace, as a stream keeps it; the error tells what to set.
+    """`partial_fit`, only for matrices of unit trace, as a stream keeps them; otherwise an error says what to set.
 
-    `available_if` of scikit-learn does the same with a message that does not tell it.
+    `available_if` of scikit-learn has no such message.
     """
 
     def __get__(self, model: "LVQClassifier | None", owner: type) -> Callable[..., BaseLVQ]:
         if model is None:
             return CostBasedLVQ.partial_fit
         relevance = model._state.relevance if hasattr(model, "model_") else model._relevance()
-        if getattr(relevance, "free_size", False):  # `fit` refuses what is no relevance
+        if getattr(relevance, "free_size", False):  # `fit` refuses what is not a relevance
             raise AttributeError(
-                f"{type(model).__name__} has no partial_fit with these parameters, as it learns how large its matrices "
-                "are. Set solver='online' and a relevance such as 'local_diagonal', or a relevance without a ridge, "
-                "before the first fit. A new class alone is added by add_class."
+                f"{type(model).__name__} has no partial_fit with these parameters, as it learns the size of its "
+                "matrices. Before the first fit, set solver='online' and a relevance such as 'local_diagonal', or a "
+                "relevance without a ridge. To add only a class, use add_class."
             )
         return MethodType(CostBasedLVQ.partial_fit, model)
 
@@ -121,7 +121,7 @@ class LVQClassifier(CostBasedLVQ):
     for all and one prototype a class, which is multinomial logistic regression), "additive" (a weight of each feature
     for each prototype) and "matrix" (a matrix for all prototypes, or one for each). With one prototype a class,
     log-odds of the plain and of the additive form are a sum of functions of single features. The log-loss of samples
-    left out of short fits decides: of forms that it cannot tell apart the most readable is taken. With fewer than 50
+    left out of short fits decides: among forms that it cannot separate, the most readable is chosen. With fewer than 50
     samples, or ten a class, the form is plain with one prototype. The probabilities are calibrated.
 
     Sparse samples of more than 1,024 features, such as tf-idf, have one prototype a class in the plain metric.
@@ -173,7 +173,7 @@ class LVQClassifier(CostBasedLVQ):
         return self._table()[0].relevance if self._is_open() else super()._relevance()
 
     def _part(self, name: str, value: Argument) -> Argument:
-        """As in all estimators; a relevance that a string names has a ridge, and local ones are for each prototype."""
+        """As in all estimators; a relevance named by a string has a ridge, and local ones are for each prototype."""
         if name != "relevance" or not isinstance(value, str):
             return super()._part(name, value)
         part = super()._part(name, value)
@@ -194,9 +194,8 @@ class LVQClassifier(CostBasedLVQ):
         y : array-like, torch tensor, dask array or dask series of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples. With forms compared and probabilities calibrated, that is without a given relevance
-            or with `calibration`, a weight may lead to another form or temperature than that many copies, as folds are
-            of rows; all else is equal.
+            Weights of the samples. If forms are compared or probabilities calibrated, a weight of two may lead to
+            another form or temperature than two copies, as folds consist of rows; everything else is the same.
         groups : array-like of shape (n_samples,), optional
             Groups, such as patients, that neither the choice of a form nor the calibration of the probabilities must
             split. For samples in memory.
@@ -222,7 +221,7 @@ class LVQClassifier(CostBasedLVQ):
         return self.n_prototypes in (None, "auto") and isinstance(self.init, str)
 
     def _table(self, forms: tuple[Form, ...] = FORMS) -> tuple[Form, ...]:
-        """The forms that the parameters leave open; those of the online solver have no ridge."""
+        """The forms that the parameters leave open; with the online solver they have no ridge."""
         forms = tuple(form for form in forms if self.form in ("auto", form.name))
         if self._is_online():
             shared = Matrix(rank="auto") if self.form in ("auto", "linear", "matrix") else Relevance()
@@ -241,13 +240,13 @@ class LVQClassifier(CostBasedLVQ):
         return super()._parts(X, device)
 
     def _solver(self, cost: Cost, relevance: Relevance, X: ArrayLike | None) -> Solver:  # type: ignore[override]
-        """As in all estimators, but L-BFGS that ends early for the plain form of sparse rows."""
+        """As in all estimators, but L-BFGS ends early for the plain form of sparse rows."""
         if self.solver == "auto" and isinstance(relevance, Scale) and _is_wide(X):
             return LBFGS(tol=TEXT_TOL)
         return super()._solver(cost, relevance, X)
 
     def _with_form(self, relevance: Relevance, n_prototypes: int | dict[Label, int]) -> Self:
-        """A copy that is fixed to a form, with the number of prototypes that was given, if there is one."""
+        """A copy fixed to a form; a number of prototypes from the user is kept."""
         given = n_prototypes if self._counts_are_open() else self.n_prototypes
         return clone(self).set_params(form="auto", relevance=relevance, n_prototypes=given)
 
@@ -257,7 +256,7 @@ class LVQClassifier(CostBasedLVQ):
     def _settled(
         self, parts: Parts, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None, warm: bool
     ) -> tuple[Self, Parts, float]:
-        """A copy with the form that is best on samples left out, its parts, and its temperature."""
+        """A copy with the form that is best on left-out samples, its parts, and its temperature."""
         forms: tuple[Form, ...] = ()
         self.form_: str | None
         if not self._is_open():
@@ -278,7 +277,7 @@ class LVQClassifier(CostBasedLVQ):
     def _folds(
         self, parts: Parts, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None
     ) -> Folds | None:
-        """Folds; for sparse rows only the features that they have, where these are enough for the model."""
+        """Folds; sparse rows keep only features that are not all 0, where these are enough for the model."""
         folds = make_folds(samples, classes, groups)
         plain = isinstance(parts.relevance, Scale) and isinstance(self.init, str)
         return folds.narrow() if folds is not None and plain and _is_wide(folds.samples.X) else folds
@@ -308,12 +307,12 @@ class LVQClassifier(CostBasedLVQ):
 
 
 def _is_wide(X: ArrayLike | None) -> bool:
-    """Whether samples are sparse with more features than a matrix can have, as tf-idf has."""
+    """Whether samples are sparse with more features than a matrix can have, as with tf-idf."""
     return is_sparse(X) and X.shape[1] > MAX_SPARSE
 
 
 def as_chosen(estimator: BaseLVQ) -> BaseLVQ:
-    """A copy of a fitted estimator that is not fitted, with the form that its `fit` has chosen."""
+    """An unfitted copy of a fitted estimator, with the form that its `fit` has chosen."""
     if not isinstance(estimator, LVQClassifier) or not estimator._is_open():
         return clone(estimator)
     model = estimator.model_

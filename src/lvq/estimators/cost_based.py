@@ -102,7 +102,7 @@ class RelativeLVQ(CostBasedLVQ):
 class GLVQ(RelativeLVQ):
     """Generalized LVQ: minimises ``mu = (d+ - d-)/(d+ + d-)``.
 
-    d+ is the smallest distance to a prototype of the sample's class, d- that to all others; mu is negative for a
+    d+ is the smallest distance to a prototype of the sample's class, d- to any other prototype; mu is negative for a
     correct prediction. The cost is ``f(mu)`` with f the identity or a sigmoid of a given slope.
 
     {parameters}

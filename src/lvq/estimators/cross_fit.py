@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 N_FOLDS, SHORT_ITERATIONS = 5, 30  # 3 folds of 12 iterations choose forms that are 0.4 points less accurate
 MIN_SAMPLES = 50  # with fewer a temperature is little more than chance
-MAX_SAMPLES, MOST_OF_CLASS = 2_000, 20  # of more samples so many are drawn, or so many for each class
+MAX_SAMPLES, MOST_OF_CLASS = 2_000, 20  # most samples used: this many in all, or this many for each class
 SORTED_BY = 32  # features by which samples are sorted: folds do not depend on their order
 LEAST_LIKELIHOOD = np.log(1e-6)  # of a probability: one sample cannot outweigh all others
-STANDARD_ERRORS = 0.1  # by which a candidate may be behind the best one; a whole one costs 0.5 points, none 0.1
-BEHIND = 1.0  # standard errors behind the best one after some folds, from which a candidate is left out of the others
+STANDARD_ERRORS = 0.1  # how far a candidate may be behind the best; a whole one costs 0.5 points, none 0.1
+BEHIND = 1.0  # a candidate more standard errors behind the best after some folds is left out of the others
 NUMBERS = (1, 2, 3, 5, 10, 20)  # of prototypes of a class that n_prototypes="auto" chooses from
 
 
@@ -76,7 +76,7 @@ class Folds(NamedTuple):
         return 1 + float(np.sum([len(test) / len(train) for train, test in self.pairs]))
 
     def narrow(self) -> "Folds":
-        """Sparse samples without the features that none of them has: there plain prototypes are 0 and stay so."""
+        """Sparse samples without features that are all 0: there plain prototypes are 0 and stay so."""
         X = self.samples.X[:, np.unique(self.samples.X.indices)]
         return self._replace(samples=ArraySamples(X, self.samples.y, self.samples.weight))
 
@@ -84,9 +84,9 @@ class Folds(NamedTuple):
 def cross_fit(candidates: Sequence[Candidate], folds: Folds, n_jobs: int | None = None) -> Choice:
     """The best of the candidates by the log-likelihood of samples that are left out of short fits, fold by fold.
 
-    Candidates are in the order of preference: the first is taken that is behind the best one by at most
-    `STANDARD_ERRORS`. A candidate that is `BEHIND` after some folds is left out of the others. Its score is that of the
-    chosen one plus their difference so far.
+    Candidates are in the order of preference: the first one within `STANDARD_ERRORS` of the best is chosen. A candidate
+    that is `BEHIND` after some folds is left out of the others. Its score is the score of the chosen one plus their
+    difference so far.
     """
     tables: list[list[np.ndarray]] = [[] for _ in candidates]
     kept, (y, weight) = list(range(len(candidates))), folds.known
@@ -116,7 +116,7 @@ def short_fit(candidate: Candidate, folds: Folds, pair: Fold) -> np.ndarray:
     train, test = pair
     parts = replace(candidate.parts, max_runs=1, max_iter=min(SHORT_ITERATIONS, candidate.parts.max_iter))
     samples = ArraySamples(*folds.samples.take(train))
-    with warnings.catch_warnings():  # of classes with few samples in a fold
+    with warnings.catch_warnings():  # about classes with few samples in a fold
         warnings.simplefilter("ignore", UserWarning)
         training = candidate.estimator._begin(parts, samples, folds.classes, RandomState(0))
     model = steps.fitted_model(steps.run(parts, training, samples, silent)[0], parts, folds.classes, None, None)
@@ -130,20 +130,20 @@ def short_fit(candidate: Candidate, folds: Folds, pair: Fold) -> np.ndarray:
 
 
 def choice_rows(n_samples: int, n_classes: int) -> int:
-    """Number of samples that a choice is made by."""
+    """Number of samples that a choice uses."""
     return min(n_samples, max(MAX_SAMPLES, MOST_OF_CLASS * n_classes))
 
 
 def make_folds(samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None = None) -> Folds | None:
-    """Five folds of the samples, or of some of many, and fewer for few samples; None where these are too few.
+    """Five folds of the samples, or of a part if there are many; fewer folds for few samples, None for too few.
 
-    Samples of a class with fewer distinct ones than folds take no part. With groups no group is in two folds. Neither
-    the order of the samples, unless some are drawn, nor the unit of the features matters.
+    Classes with fewer distinct samples than folds are not used. With groups, no group is in two folds. Neither the
+    order of the samples, unless some are drawn, nor the unit of the features matters.
     """
     most = choice_rows(samples.n_samples, len(classes))
     if not samples.in_memory:
         if groups is not None:
-            raise ValueError("groups need samples in memory, got a dask collection. Give X.compute() where it fits.")
+            raise ValueError("groups need samples in memory, got a dask collection. Give X.compute() if it fits.")
         samples = ArraySamples(*samples.sample(most, RandomState(0)))
     rows = np.arange(samples.n_samples)
     if len(rows) > most:
@@ -166,9 +166,9 @@ def fold_pairs(number: np.ndarray) -> list[Fold]:
 
 
 def _canonical_rows(X: Array, y: np.ndarray) -> np.ndarray:
-    """The rows class by class, in an order that depends neither on the one they came in nor on the unit of X.
+    """The rows class by class, in an order that depends neither on their given order nor on the unit of X.
 
-    Rows with the same first numbers are in the order of their bytes, which are quicker to compare.
+    Rows with the same first numbers are sorted by their bytes, which are quicker to compare.
     """
     rank = np.empty(len(y), dtype=int)
     rank[canonical_order(X)[0]] = np.arange(len(y))
@@ -177,11 +177,11 @@ def _canonical_rows(X: Array, y: np.ndarray) -> np.ndarray:
 
 
 def fold_numbers(X: Array, y: np.ndarray, n_folds: int = N_FOLDS) -> np.ndarray:
-    """Number of each sample's fold; -1 for those of a class with fewer distinct samples than folds.
+    """Number of each sample's fold; -1 for samples of a class with fewer distinct samples than folds.
 
-    There are `n_folds`, or so many as half of the distinct samples have in their class, and at least two. The distinct
-    samples of a class are dealt at random. Copies follow each other, to be in different folds: where
-    features have few values, new samples are mostly copies of known ones too.
+    There are `n_folds`, or fewer if half of the distinct samples are in smaller classes, and at least two. The distinct
+    samples of a class are dealt at random. Copies follow each other, to be in different folds: where features have few
+    values, new samples are mostly copies of known ones too.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def fold_numbers(X: Array, y: np.ndarray, n_folds: int = N_FOLDS) -> np.ndarray:
 
 
 def _group_numbers(y: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Fold numbers without a common group; those of a fold whose other folds lack a class take no part."""
+    """Fold numbers with no group in two folds; -1 for samples of a fold if a class is missing from the other folds."""
     fold = np.full(len(y), -1)
     if len(np.unique(groups)) < 2:
         return fold
@@ -242,9 +242,9 @@ def group_folds(
 
 
 def log_likelihoods(table: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, float]:
-    """Log-likelihood of each sample at the temperature that the table needs, and the temperature.
+    """Log-likelihood of each sample at the best temperature for the table, and that temperature.
 
-    Samples of a class that the fit of their fold did not know do not count in the temperature.
+    It ignores samples of a class that the fit of their fold did not know.
     """
     rows = np.arange(len(y))
     known = np.isfinite(table[rows, y])
@@ -286,7 +286,7 @@ def close_to_best(table: np.ndarray, weight: np.ndarray, inflation: float, allow
 
 
 def chosen_number(estimator: "BaseLVQ", parts: Parts, samples: ArraySamples, classes: np.ndarray) -> int:
-    """The number of prototypes of each class, of `NUMBERS`, with the smallest log-loss of samples left out."""
+    """The number of prototypes per class, from `NUMBERS`, with the smallest log-loss of left-out samples."""
     folds = make_folds(samples, classes)
     fewest = 0 if folds is None else int(np.bincount(folds.known[0], minlength=len(classes)).min())
     numbers = [number for number in NUMBERS if number == 1 or 6 * number <= fewest]

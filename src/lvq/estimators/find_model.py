@@ -1,8 +1,8 @@
 """The fitted model inside an estimator: in a pipeline, a search, a frozen estimator or a reject classifier.
 
-No other module unwraps estimators, and only wrappers that leave the predictions of the estimator inside unchanged are
-looked through. A CalibratedClassifierCV and a TunedThresholdClassifierCV are not: their predictions are their own.
-A CostClassifier is looked through; `need_model(..., nearest=True)` refuses it.
+No other module unwraps estimators. Only wrappers that leave the predictions of the estimator inside unchanged are
+unwrapped, and a CostClassifier, which `need_model(..., nearest=True)` refuses. A CalibratedClassifierCV and a
+TunedThresholdClassifierCV are not: they change the predictions.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def find_model(estimator: BaseEstimator) -> FoundModel | None:
 
 
 def need_model(estimator: BaseEstimator, purpose: str, *, nearest: bool = False) -> FoundModel:
-    """The fitted model, or a ValueError with what `purpose` needs.
+    """The fitted model, or a ValueError that says what `purpose` needs.
 
     With `nearest` the model must also predict by the nearest prototype. The metric must be quadratic, one of
     `PARAMETER_AXES`.
@@ -102,7 +102,7 @@ def find_layer(estimator: BaseEstimator, kind: type[Layer]) -> Layer | None:
 
 
 def decides_by_cost(estimator: BaseEstimator) -> bool:
-    """Whether the class with the least expected cost is predicted, not that of the model."""
+    """Whether the prediction is the class with the least expected cost instead of the model's."""
     return any(getattr(layer, "decides_by_cost", False) for layer in layers(estimator))
 
 
@@ -126,7 +126,7 @@ def last_step(estimator: BaseEstimator) -> BaseEstimator:
 
 
 def _described(estimator: BaseEstimator) -> str:
-    """The class of an estimator, and that of the innermost layer, which is the reason for a refusal."""
+    """The class of an estimator, and of its innermost layer, because of which it is refused."""
     names = [type(layer).__name__ for layer in (estimator, last_step(estimator))]
     return names[0] if names[0] == names[1] else f"{names[0]} with {names[1]} inside"
 

@@ -21,7 +21,7 @@ from lvq.model import rows
 from lvq.model.samples import ArraySamples, with_values
 from lvq.typing import Argument, Array, ClassWeight, Delayed, MatrixLike
 
-UNSCALED = 1_000  # times the smallest range of a feature: with noise of that range the models learn nothing
+UNSCALED = 1_000  # ratio of ranges of features: with a noise feature so much wider, the models learn nothing
 FLOATS = [np.float64, np.float32]  # types that samples keep; others become the first
 
 
@@ -40,7 +40,7 @@ def in_memory(values: MatrixLike) -> MatrixLike:
 
 
 def by_partition(method: Callable[..., Argument]) -> Callable[..., Argument]:
-    """Decorator of a method of X: of a dask collection it is the method's results for the partitions."""
+    """Decorator of a method of X: for a dask collection it gives the method's results for the partitions."""
 
     @wraps(method)
     def call(self: BaseEstimator, X: MatrixLike, *args: Argument, **kwargs: Argument) -> Argument:
@@ -132,17 +132,17 @@ def check_range(estimator: BaseEstimator, X: Array) -> np.ndarray:
     if 0 < spread < limit:
         raise ValueError(
             f"{type(estimator).__name__} computes squared distances, which underflow for features whose range is at "
-            f"most {spread:.3g} in {X.dtype}; {limit:.3g} is allowed. Scale the features first, as by StandardScaler."
+            f"most {spread:.3g} in {X.dtype}; {limit:.3g} is allowed. Scale the features first, as with StandardScaler."
         )
     return high - low
 
 
 def _warn_if_unscaled(estimator: BaseEstimator, ranges: np.ndarray) -> None:
-    """Warn where one feature has a range by far larger than that of another: the metric does not make up for that.
+    """Warn where the range of one feature is far larger than another's: the metric does not make up for that.
 
-    Ranges of scaled features, and of columns of a one-hot encoding beside them, differ far less.
+    Ranges of scaled features and of one-hot columns differ far less.
     """
-    # smaller ones are constants and rounding errors, as of principal components beyond the rank
+    # smaller ones are constants and rounding errors, as in principal components beyond the rank
     ranges = np.where(ranges > 100 * np.finfo(ranges.dtype).eps * np.fmax.reduce(ranges), ranges, np.nan)
     if np.isnan(ranges).all() or np.nanmax(ranges) <= UNSCALED * np.nanmin(ranges):
         return
@@ -150,7 +150,7 @@ def _warn_if_unscaled(estimator: BaseEstimator, ranges: np.ndarray) -> None:
     warn(
         f"{type(estimator).__name__}: the features have very different scales, from {names[np.nanargmin(ranges)]!s} to "
         f"{names[np.nanargmax(ranges)]!s} by a factor of more than {UNSCALED:,}, and the largest dominate the "
-        "distances: scale them, for example by StandardScaler in a pipeline."
+        "distances: scale them, for example with StandardScaler in a pipeline, unless they are principal components."
     )
 
 
@@ -181,13 +181,13 @@ def training_samples(
     reset: bool,
     device: str | None = None,
 ) -> Checked:
-    """Samples, class indices and weights of mean one where the solver computes; those of weight 0 are left out."""
+    """Samples, class indices and weights of mean one where the solver computes; samples of weight 0 are left out."""
     tensor = rows.is_tensor(X) and device is not None
     if tensor and not is_valid(X, smallest_range(np.dtype(np.float32 if X.element_size() == 4 else np.float64))):
         tensor = False  # the check as an array raises the error
     missing = getattr(estimator, "missing", "raise") == "ignore"
     types = FLOATS if device is None or rows.has_float64(device) else [np.float32]
-    # scikit-learn checks the shape of a tensor by that of an array of one number in memory
+    # scikit-learn checks the shape of a tensor by an array of that shape, with one number in memory
     array = np.broadcast_to(np.zeros(1, rows.numpy_type(X)), tuple(X.shape)) if tensor else rows.as_numpy(X)
     dense, settings = device is not None, {"assume_finite": True} if tensor else {}  # `is_valid` has looked
     with config_context(**settings):
@@ -215,7 +215,7 @@ def training_samples(
     if missing and np.isnan(given).all():
         raise ValueError(
             f"{type(estimator).__name__} with missing='ignore' needs at least one value, but all values of X are NaN. "
-            "Look at how X was read."
+            "Check how X was read."
         )
     samples = ArraySamples(given, rows.as_numpy(index), weight)
     return Checked(
@@ -255,9 +255,9 @@ def samples_of_classes(
 
 
 def distinct_labels(estimator: BaseEstimator, y: Array) -> tuple[np.ndarray, Array]:
-    """The distinct labels, ascending, and the index of each sample's; those of a tensor are found on its device.
+    """The distinct labels, ascending, and the index of each sample's; for a tensor they are found on its device.
 
-    ValueError for targets that are no classes, or of kinds that cannot be ordered, such as text and None.
+    ValueError for targets that are not classes, or of types that cannot be ordered, such as strings and None.
     """
     try:
         classes, index = y.unique(return_inverse=True) if rows.is_tensor(y) else np.unique(y, return_inverse=True)
@@ -269,7 +269,7 @@ def distinct_labels(estimator: BaseEstimator, y: Array) -> tuple[np.ndarray, Arr
         if isinstance(error, ValueError) and len(kinds) == 1:
             raise
         raise ValueError(
-            f"{type(estimator).__name__} needs y of one kind, all text or all whole numbers, and the class of every "
+            f"{type(estimator).__name__} needs labels of one type, all strings or all integers, and the class of every "
             f"sample, got {', '.join(kinds)}; leave out the rows without a class."
         ) from error
     return classes, index
@@ -287,11 +287,11 @@ def check_classes(estimator: BaseEstimator, classes: np.ndarray) -> None:
 def sample_weights(
     class_weight: ClassWeight, classes: np.ndarray, index: Array, X: Array, sample_weight: ArrayLike | None
 ) -> np.ndarray:
-    """Weights of the samples times those of their classes, of the type of X; `index` is that of each sample's class."""
+    """Weights of samples times weights of their classes, of the type of X; `index` gives each sample's class."""
     weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
     if class_weight is not None:
         index = rows.as_numpy(index)
-        factors = class_weights(class_weight, classes, np.bincount(index, minlength=len(classes)))
+        factors = class_weights(class_weight, classes, np.bincount(index, weight, len(classes)))
         weight = weight * factors[index].astype(X.dtype)
     with np.errstate(over="ignore"):
         if not np.isfinite(weight.sum()):
@@ -302,13 +302,13 @@ def sample_weights(
 
 
 def class_weights(class_weight: ClassWeight, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Weight of each class, given the number of its samples; 1 for a class that a dict does not name.
+    """Weight of each class, given the weight of its samples; 1 for a class that a dict does not name.
 
     The keys of a dict are compared with the classes as they are: scikit-learn's own function looks for the number 1
-    where the class is the text "1".
+    where the class is the string "1".
     """
     if class_weight == "balanced":
-        return counts.sum() / (len(classes) * np.maximum(counts, 1))
+        return counts.sum() / (len(classes) * np.where(counts > 0, counts, 1))
     given, known = class_weight or {}, classes.tolist()
     unknown = [key for key in given if key not in known]
     if unknown and not set(known) <= set(given):
@@ -356,7 +356,7 @@ def given_prototypes(
 
 
 def first_missing(X: MatrixLike) -> str:
-    """Row and column of the first value that is missing or infinite, as a sentence; "" where it cannot be told.
+    """Row and column of the first value that is missing or infinite, as a sentence; "" where it cannot be found.
 
     Examples
     --------
@@ -373,17 +373,17 @@ def first_missing(X: MatrixLike) -> str:
 
 
 def _remedy(estimator: BaseEstimator, message: str, X: MatrixLike) -> str | None:
-    """An error of scikit-learn about text or missing values with the place and what to do; None for any other."""
+    """An error of scikit-learn about strings or missing values with the place and what to do; None for any other."""
     name = type(estimator).__name__
     if message.startswith("could not convert string"):
         return (
-            f"{name} needs X of numbers, got text: {message}. Encode categories, for example by OneHotEncoder in a "
-            "ColumnTransformer, as `lvq fit TABLE` does itself, and texts by TfidfVectorizer, all of scikit-learn."
+            f"{name} needs X of numbers, got strings: {message}. Encode categories with scikit-learn's OneHotEncoder "
+            "in a ColumnTransformer, as `lvq fit TABLE` does itself, and documents with its TfidfVectorizer."
         )
     if message.endswith("not 'NAType'"):
         return (
-            f"{name} needs X of numbers, got pandas.NA in a column of objects. Make numbers of all columns, in which "
-            "NA marks a missing value, by X.astype('Float64')."
+            f"{name} needs X of numbers, got pandas.NA in a column of objects. Convert all columns to numbers, with "
+            "NA for missing values, by X.astype('Float64')."
         )
     of_classes = message.startswith(("Input y contains NaN", "boolean value of NA"))  # pandas.NA among strings
     if of_classes or (message == "Input contains NaN" and not first_missing(X)):
@@ -393,7 +393,7 @@ def _remedy(estimator: BaseEstimator, message: str, X: MatrixLike) -> str | None
     found = " ".join(part for part in (message.splitlines()[0], first_missing(X)) if part)
     if rows.is_sparse(X):
         return f"{found} {name} takes sparse rows of finite numbers only; correct or remove the row."
-    fill = "Fill them first, for example by sklearn.impute.SimpleImputer in a pipeline"
+    fill = "Fill them first, for example with sklearn.impute.SimpleImputer in a pipeline"
     if not hasattr(estimator, "_relevance") or getattr(estimator._relevance(), "smooth", True):  # else it is refused
-        fill += f", or fit {name}(missing='ignore'), which compares the observed features"
-    return f"{found} {name} does not accept missing values as it is set. {fill}."
+        fill += f", or fit {name}(missing='ignore'), which compares only the observed features"
+    return f"{found} {name} does not accept missing values with these parameters. {fill}."

@@ -29,7 +29,7 @@ class LVQ1(KohonenLVQ):
     """Learning vector quantization 1: the nearest prototype moves to the sample if its class is correct, else away.
 
     ``w += rate (x - w)`` for a correct winner, ``w -= rate (x - w)`` for a wrong one. `relevance` may be None,
-    ``"hebbian"``, ``"fc1"`` or ``"fc2"``: there is no gradient to learn it by.
+    ``"hebbian"``, ``"fc1"`` or ``"fc2"``, as there is no gradient.
 
     {parameters}
 

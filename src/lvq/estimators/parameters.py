@@ -41,35 +41,35 @@ class Described:
     """All parameters of the estimators, as their docstrings have them but for defaults and names of parts.
 
     n_prototypes : int, dict or "auto"
-        Prototypes per class: one number, or a dict class -> number. "auto" chooses 1, 2, 3, 5, 10 or 20 by the
-        log-loss of samples left out of short fits, of numbers with six samples for each prototype there: from 100
-        classes on 1 or 2, as 20 samples of each are drawn. None, of LVQClassifier alone, is that of the form, or 1
-        where a relevance is given.
+        Prototypes per class: one number, or a dict class -> number. "auto" chooses 1, 2, 3, 5, 10 or 20, with at
+        least six samples for each prototype, by the log-loss of samples left out of short fits. With 100 classes or
+        more it chooses 1 or 2, as only 20 samples of each are drawn. None, only for LVQClassifier, takes the number
+        from the form, or 1 if a relevance is given.
     init : {"kmeans", "means", "samples", "random"}, array or (array, labels)
         Start: k-means in each class, class means with a small spread, random samples of the class, random places
         in each feature's range, or given prototypes, class by class or with their labels.
     metric : {"euclidean", "cosine"}
-        What distances are between: samples as they are, or their directions. With "cosine" samples and
+        Whether distances compare samples as they are or only their directions. With "cosine", samples and
         prototypes have length one, and a squared distance is ``2 - 2 cos(x, w)`` before relevances and kernel;
-        for embeddings and tf-idf rows. A row of zeros is an error. With lbfgs and adam.
+        use it for embeddings and tf-idf rows. A row of zeros is an error. Not online.
     relevance : str or Relevance, optional
         How features are weighted: not at all (None), or by the rule of a name,
         {RELEVANCES}.
-        Weights of features ("gradient", "local_diagonal"), one weight of all ("local_scale") and matrices follow
-        the gradient, local ones for each class or prototype; "hebbian" is RLVQ's rule, "fc1" and "fc2" are the
-        Fisher criterion over the prototypes and over the samples they have won. Objects of
-        `lvq.model.relevance`, such as ``Matrix(rank=2)``, have parameters of their own. "auto", of LVQClassifier
-        alone, is that of the form.
+        Weights of features ("gradient", "local_diagonal"), one weight for all ("local_scale") and matrices are
+        learned by gradient, local ones for each class or prototype; "hebbian" is RLVQ's rule; "fc1" and "fc2" are
+        the Fisher criterion over the prototypes and over the samples they have won. Objects of
+        `lvq.model.relevance`, such as ``Matrix(rank=2)``, have their own parameters. "auto", only for
+        LVQClassifier, takes it from the form.
     form : {"auto", "plain", "linear", "additive", "matrix"}
-        What log-odds may be: "plain" learns one scale for all features; "linear" gives linear log-odds;
-        "additive" sums of functions of single features; "matrix" uses the products of features. "auto" chooses
-        by the log-loss of samples left out of short fits, and each form its number of prototypes.
+        The form of the log-odds: "plain" learns one scale for all features; "linear" gives linear log-odds;
+        "additive" gives sums of functions of single features; "matrix" uses products of features. "auto" chooses
+        by the log-loss of samples left out of short fits; each form has its number of prototypes.
     kernel : {KERNELS} or Kernel, optional
         Radial kernel on the squared distances; None leaves them unchanged. Objects of `lvq.model.links`, such as
-        ``Gaussian(width="learned")``, have parameters of their own.
+        ``Gaussian(width="learned")``, have their own parameters.
     slope : float, "time" or None
-        Steepness of the sigmoid around mu; None is the identity. "time", with the online solver, grows with the
-        number of steps, as in Sato and Yamada.
+        Steepness of the sigmoid around mu; None is the identity. "time", only online, grows with the number of
+        steps, as in Sato and Yamada.
     xi : float
         Steepness of the cost, in units of one over the data's spread (the mean smallest distance).
     alpha : float
@@ -77,45 +77,45 @@ class Described:
     window : float
         Relative width of the window around the midplane of two prototypes.
     epsilon : float
-        Fraction of the rate when both nearest prototypes are of the sample's class.
+        Fraction of the rate when both nearest prototypes have the sample's class.
     decision : {"nearest", "posterior"}
-        Predict the class of the nearest prototype, as the papers do, or that of the largest posterior.
+        Predict the class of the nearest prototype, as the papers do, or the class of the largest posterior.
     calibration : {"temperature"}, optional
-        Whether `fit` ends with the choice of a temperature, by which `predict_proba` has the smallest log-loss
-        on samples left out of short fits; with fewer than 50 it is one. Predictions do not change.
+        Whether `fit` ends by choosing the temperature with which `predict_proba` has the smallest log-loss on
+        samples left out of short fits; with fewer than 50 samples it is one. Predictions do not change.
     solver : {"auto", "lbfgs", "adam", "online"} or solver
         How to learn: by L-BFGS on all samples, which needs no rate; by Adam on mini-batches; or sample by
         sample, as the papers do. "auto" is lbfgs, or online where a part has no gradient; for sparse X of 16,384
         features or more it is online, or adam for relevances. Objects such as ``LBFGS(device="cuda")`` have
-        parameters of their own. `partial_fit` is always online.
+        their own parameters. `partial_fit` is always online.
     cost_matrix : array-like of shape (n_classes, n_classes), optional
-        Cost of predicting the column's class for a sample of the row's class: a factor of each sample's cost by
-        the class of its nearest other prototype, and with the cross-entropy of each class's part in it. Not
-        online.
+        Cost of predicting the column's class for a sample of the row's class. It multiplies each sample's cost,
+        according to the class of its nearest other prototype, or with the cross-entropy each class's part of that
+        cost. Not online.
     cost : {COSTS} or Cost
         The cost to minimise; see the classes of these names. Objects of `lvq.model.costs`, such as
-        ``LOGMCost(xi=2)``, have parameters of their own; an object of your own needs `value_and_derivative`.
+        ``LOGMCost(xi=2)``, have their own parameters; an object of your own needs `value_and_derivative`.
     estimator : LVQClassifier, optional
-        Whose form, ridge and cost are chosen; None is ``LVQClassifier()``.
+        The estimator whose form, ridge and cost are chosen; None is ``LVQClassifier()``.
     cv : int, splitter or iterable
-        Folds, as in scikit-learn; those of a number are shuffled and stratified, and copies are in different
-        ones.
+        Folds, as in scikit-learn. With a number, folds are shuffled and stratified, and copies of a sample are in
+        different folds.
     candidates : sequence of dict, optional
         Parameters of `LVQClassifier` to compare, in the order of preference; None compares the forms of
         `LVQClassifier`, two with more prototypes, and two with a smaller ridge.
     n_jobs : int, optional
         Threads over candidates; None means one, -1 all cores.
     missing : {"raise", "ignore"}
-        What NaN in X means: an error, or a missing value. With "ignore" distances are over the observed
-        features, divided by the fraction of the metric that they are, the sum of Lambda_ll times the variance of
-        feature l in the training samples. A row without any value is left out in `fit`; later it is equally far
-        from all prototypes, and its certainty 0. Not on a device or in dask collections.
+        Whether NaN in X is an error or a missing value. With "ignore", distances are over the observed features,
+        divided by their fraction of the metric: of the sum of Lambda_ll times the variance of feature l in the
+        training samples. A row without any value is left out in `fit`; later it is equally far from all
+        prototypes, with certainty 0. Not on a device or in dask collections.
     max_iter : int
         Epochs; iterations of lbfgs, which count its first epochs on large data. With 0 the model is its start.
     class_weight : dict or "balanced", optional
-        Factor of the weights of each class.
+        Weight of each class.
     random_state : int, RandomState or None
-        Seed of start and order.
+        Seed of the start and of the order of samples.
     warm_start : bool
         Start from the prototypes of the last fit.
     verbose : bool

@@ -68,7 +68,7 @@ def _named(number: int) -> Iterator[None]:
 
 
 class Extent(NamedTuple):
-    """What is known of a partition: samples of each class, range and sum of each feature, sum of the weights."""
+    """Extent of a partition: samples of each class, range and sum of each feature, sum of the weights."""
 
     counts: np.ndarray
     low: np.ndarray
@@ -77,7 +77,7 @@ class Extent(NamedTuple):
     weight: float
 
     def joined(self, other: "Extent") -> "Extent":
-        """Of both."""
+        """The extent of both."""
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         return Extent(self.counts + other.counts, low, high, self.total + other.total, self.weight + other.weight)
 
@@ -112,7 +112,7 @@ class Partitions:
         return len(self.extents[0].counts)
 
     def block_rows(self, columns: int = 0) -> int:
-        """Rows of a block with so many numbers a row, at least those of the samples."""
+        """Number of rows in a block with this many numbers per row, at least as many as the samples have."""
         return max(1, BLOCK // max(1, self.n_features, columns))
 
     def reduce(self, function: Callable[[ArraySamples], Total], rows: int) -> Total:
@@ -196,9 +196,9 @@ def _checked(
     return ArraySamples(X, y, weight)
 
 
-def _label_counts(block: ArraySamples) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _label_weights(block: ArraySamples) -> tuple[np.ndarray, np.ndarray]:
     labels, index = np.unique(block.y, return_inverse=True)
-    return labels, np.bincount(index, minlength=len(labels)), np.bincount(index, block.weight, len(labels))
+    return labels, np.bincount(index, block.weight, len(labels))
 
 
 def _indexed(block: ArraySamples, classes: np.ndarray, factors: np.ndarray) -> tuple[ArraySamples, Extent]:
@@ -217,7 +217,7 @@ def _indexed(block: ArraySamples, classes: np.ndarray, factors: np.ndarray) -> t
 
 
 def _whole_rows(X: Delayed) -> Delayed:
-    """A collection whose partitions hold all columns, as those of frames do."""
+    """A collection whose partitions hold all columns, as partitions of frames do."""
     return X if hasattr(X, "map_partitions") or X.ndim != 2 else X.rechunk({1: -1})
 
 
@@ -235,8 +235,8 @@ def training_partitions(
     name = type(estimator).__name__
     if not isinstance(solver, LBFGS) or solver.device is not None:
         raise ValueError(
-            f"{name} takes dask collections with solver='lbfgs' on the processor alone, got {solver!r}. Use it, or "
-            "give X.compute() where it fits in memory."
+            f"{name} takes dask collections only with solver='lbfgs' on the CPU, got {solver!r}. Use it, or give "
+            "X.compute() if it fits in memory."
         )
     if X.ndim != 2 or y is None:
         raise ValueError(f"{name}.fit needs X of two dimensions, got {X.ndim}, and y, got {type(y).__name__}.")
@@ -250,7 +250,7 @@ def training_partitions(
     given = zip(range(len(parts)), parts, labels, weights)
     task = dask.delayed(partial(_checked, estimator=estimator, dtype=dtype), traverse=False)
     rows = dask.persist(*(task(*part) for part in given))
-    classes, factors = _classes(estimator, dask.compute(*(dask.delayed(_label_counts)(block) for block in rows)))
+    classes, factors = _classes(estimator, dask.compute(*(dask.delayed(_label_weights)(block) for block in rows)))
     pairs = [dask.delayed(_indexed, nout=2)(block, classes, factors) for block in rows]
     pairs = dask.persist(*(part for pair in pairs for part in pair))
     extents = dask.compute(*pairs[1::2])
@@ -280,15 +280,13 @@ def _aligned(name: str, X: Delayed, parts: Sequence[Delayed], values: MatrixLike
     return np.split(values, np.cumsum(lengths)[:-1])
 
 
-def _classes(
-    estimator: BaseEstimator, found: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]
-) -> tuple[np.ndarray, np.ndarray]:
+def _classes(estimator: BaseEstimator, found: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     """Classes that have a weight above 0, and the factor of each."""
-    names, counts, weights = (np.concatenate(parts) for parts in zip(*found))
+    names, weights = (np.concatenate(parts) for parts in zip(*found))
     if not len(names):
         raise ValueError(f"X of {type(estimator).__name__}.fit has no samples: all partitions are empty.")
     classes, index = distinct_labels(estimator, names)
-    factors = class_weights(estimator.class_weight, classes, np.bincount(index, counts))
+    factors = class_weights(estimator.class_weight, classes, np.bincount(index, weights))
     kept = np.bincount(index, weights) * factors > 0
     check_classes(estimator, classes[kept])
     return classes[kept], factors[kept]

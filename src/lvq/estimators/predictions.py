@@ -43,15 +43,15 @@ class ModelPredictions:
     omega_, lambda_ : ndarray of shape ([n_matrices,] rank, n_features), ([n_matrices,] n_features, n_features)
         The matrix Omega and Lambda = Omega'Omega, where it is learned; Lambda is computed on access.
     feature_importances_ : ndarray of shape (n_features,)
-        Importance of each feature, of sum one, where features have relevances: how much of what the model decides by
-        (probabilities, differences of distances) the feature alone explains. The unit of a feature does not count. Not
-        after `partial_fit`; `lvq.variable_importances` computes it from samples.
+        Importance of each feature, with sum one, where features have relevances: the share of the model's outputs
+        (probabilities, differences of distances) that the feature explains alone. It does not depend on units. Not
+        available after `partial_fit`; `lvq.variable_importances` computes it from samples.
     kernel_width_ : float
         Width of the kernel, where there is one.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     objective_history_ : ndarray of shape (n_iter_,)
-        Mean cost of each epoch, each sample's taken just before its step; of lbfgs the objective of each iteration.
+        Mean cost of each epoch, each sample's taken just before its step; for lbfgs, the objective of each iteration.
     n_iter_ : int
         Epochs or iterations run.
     n_features_in_ : int
@@ -69,7 +69,7 @@ class ModelPredictions:
 
     @by_partition
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Predict the class of each sample: that of the nearest prototype.
+        """Predict the class of the prototype nearest to each sample.
 
         With ``decision="posterior"`` it is the class of the largest posterior.
 
@@ -84,7 +84,7 @@ class ModelPredictions:
             Classes.
         """
         model = self._fitted("predict")
-        # one product for each block, which has threads of its own: those of blocks would only add to them
+        # one product for each block, which has threads of its own; more threads would not help
         return like_given(model.classes[model.predicted(check_samples(self, X))], X)
 
     def _of_distances(self, function: Callable[[Array], np.ndarray], X: ArrayLike) -> Array:
@@ -97,10 +97,10 @@ class ModelPredictions:
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Score of each class: how much nearer it is than all others.
 
-        With d_k the smallest distance (after the kernel) to a prototype of class k and d_other that to all others, this
-        is (d_other - d_k)/(d_other + d_k) in [-1, 1], or xi (d_other - d_k) for costs with a steepness xi. With the
-        cross-entropy it is the logarithm of `predict_proba`, with two classes the log-odds; with
-        ``decision="posterior"`` the same of the posterior before calibration.
+        With d_k the smallest distance (after the kernel) to a prototype of class k, and d_other to any other prototype,
+        this is (d_other - d_k)/(d_other + d_k) in [-1, 1], or xi (d_other - d_k) for costs with a steepness xi. With
+        the cross-entropy it is the logarithm of `predict_proba`, or the log-odds with two classes; with
+        ``decision="posterior"`` it is the same for the posterior before calibration.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class ModelPredictions:
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The largest is that of the predicted class; with two classes one column, positive for ``classes_[1]``.
+            The predicted class has the largest; with two classes there is one column, positive for ``classes_[1]``.
         """
         model = self._fitted("decision_function")
         table = self._of_distances(model.scores, X)
@@ -120,10 +120,10 @@ class ModelPredictions:
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Probabilities of the classes.
 
-        For costs with a steepness xi the softmax of -xi d_k, else that of the relative scores of `decision_function`;
-        with ``decision="posterior"`` the posterior. Those of `LVQClassifier` and `LVQClassifierCV` are calibrated: they
-        are raised to the power of one over the temperature `model_.decision.temperature`, and divided by their sum.
-        `sklearn.calibration.CalibratedClassifierCV` calibrates those of other models.
+        For costs with a steepness xi they are the softmax of -xi d_k, otherwise of the relative scores of
+        `decision_function`; with ``decision="posterior"`` the posterior. `LVQClassifier` and `LVQClassifierCV`
+        calibrate them: they are raised to the power of one over the temperature `model_.decision.temperature`, and
+        divided by their sum. `sklearn.calibration.CalibratedClassifierCV` calibrates other models.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class ModelPredictions:
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            Rows sum to one; the largest is that of the predicted class.
+            Rows sum to one; the predicted class has the largest.
         """
         return self._of_distances(self._fitted("predict_proba").probabilities, X)
 

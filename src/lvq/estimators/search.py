@@ -22,7 +22,7 @@ from lvq.model.rows import as_numpy
 from lvq.model.samples import ArraySamples, product_threads, single_threaded_products
 from lvq.typing import Argument, ClassWeight, CrossValidation, Fold, Seed
 
-#: In the order of preference: of candidates that the scores cannot tell apart the first is taken.
+#: In the order of preference: among candidates that the scores cannot separate, the first is chosen.
 CANDIDATES = (
     *FORMS[:2],
     Form("plain", FORMS[0].relevance, 20),
@@ -38,14 +38,15 @@ CANDIDATES = (
 class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     """`LVQClassifier` with structure and ridge chosen by cross-validation.
 
-    The candidates, the forms of `LVQClassifier` and some others, are compared on all samples by short fits in folds, as
-    `LVQClassifier` compares its forms on some. The score is the log-likelihood of the true classes, each candidate's at
-    the temperature that its probabilities need: on small sets it varies less than the accuracy, and the winner's
-    accuracy is higher. The winner is fitted on all samples and keeps its temperature. Another score is one of
-    `sklearn.model_selection.GridSearchCV` around an `LVQClassifier`.
+    The candidates, the forms of `LVQClassifier` and some others, are compared on all samples by short fits in folds
+    (`LVQClassifier` compares its forms on a part of them). The score is the log-likelihood of the true classes, at the
+    best temperature for each candidate: on small sets it varies less than the accuracy, and the winner's accuracy is
+    higher. The winner is fitted on all samples and keeps its temperature. For other scores, use
+    `sklearn.model_selection.GridSearchCV` with an `LVQClassifier`.
 
-    With ``form`` only candidates of this form are compared, and none that samples are too few for, or that take too
-    long, as in `LVQClassifier`. Solvers other than L-BFGS need `candidates`, as without them there is one.
+    With ``form`` only candidates of this form are compared. As in `LVQClassifier`, candidates are left out if there are
+    too few samples for them or they take too long. Solvers other than L-BFGS need `candidates`, as by default they have
+    only one.
 
     {parameters}
 
@@ -91,8 +92,8 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the samples, in fitting and in the folds' scores.
         groups : array-like of shape (n_samples,), optional
-            Groups, such as patients, that no fold splits. For `cv` they are the groups of a splitter; a number of
-            folds is then one of stratified folds of whole groups.
+            Groups, such as patients, that no fold splits. If `cv` is a splitter, it gets them; if it is a number, the
+            folds are stratified folds of whole groups.
 
         Returns
         -------
@@ -130,7 +131,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
     def _splits(
         self, samples: ArraySamples, classes: np.ndarray, groups: np.ndarray | None, rows: np.ndarray
     ) -> list[Fold]:
-        """Pairs of rows; those that a user gives are of all samples, also of those of weight 0."""
+        """Pairs of rows; pairs from the user count all samples, also those of weight 0."""
         cv = N_FOLDS if self.cv is None else self.cv
         if isinstance(cv, Iterable):
             place = np.full(int(rows.max()) + 1, -1)
@@ -179,7 +180,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
             fixed = {"form": "auto"} if "relevance" in params else {}
             candidate = clone(base).set_params(**(seed | fixed | dict(params)))
             candidate._validate_params()
-            if candidate._is_open():  # the folds compare candidates, not what each of them would choose
+            if candidate._is_open():  # the folds compare candidates, not what each would choose
                 form = candidate._table()[0]
                 candidate = candidate._with_form(form.relevance, form.n_prototypes)
             parts = candidate._parts()
@@ -189,12 +190,12 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
 
     @property
     def class_weight(self) -> ClassWeight:
-        """That of the estimator whose structure is chosen."""
+        """The class weight of `estimator`."""
         return getattr(self.estimator, "class_weight", None)
 
     @property
     def missing(self) -> str:
-        """That of the estimator whose structure is chosen."""
+        """How `estimator` treats missing values."""
         return getattr(self.estimator, "missing", "raise")
 
     @property
@@ -219,7 +220,7 @@ class LVQClassifierCV(ModelPredictions, ClassifierMixin, BaseEstimator):
 
 
 def _checked_fold(y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Fold:
-    """Rows by their numbers; ValueError where those to train on are of one class."""
+    """Rows by their numbers; ValueError where all training rows have the same class."""
     train, test = np.arange(len(y))[train], np.arange(len(y))[test]
     if len(np.unique(y[train])) < 2:
         raise ValueError(
@@ -232,7 +233,7 @@ def _checked_fold(y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Fold:
 def _fit_at(
     temperature: float, winner: LVQClassifier, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> LVQClassifier:
-    """The winner fitted on all samples, its probabilities at the temperature that its folds have given."""
+    """The winner fitted on all samples, with probabilities at the temperature from its folds."""
     wanted = winner.calibration
     winner.set_params(calibration=None).fit(X, y, sample_weight).set_params(calibration=wanted)
     if wanted is not None:

@@ -1,7 +1,7 @@
 """An estimator as a specification: its parameters, the parts that they name, and the checks of these.
 
-Single parameters of estimators are checked by scikit-learn with the constraints of `parameters.py`. Here are those of
-parts, and of parts, solvers and sizes of the data that do not fit each other.
+scikit-learn checks single parameters of estimators with the constraints of `parameters.py`. This module checks
+parameters of parts, and whether parts, solvers and the size of the data fit each other.
 """
 
 from collections.abc import Hashable
@@ -119,7 +119,7 @@ class Specification(BaseEstimator):
         return tags
 
     def set_params(self, **params: Argument) -> Self:
-        """Set parameters; those of a part by its name, as in ``relevance__rank=2``.
+        """Set parameters; a part's parameters by its name, as in ``relevance__rank=2``.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class Specification(BaseEstimator):
         return LBFGS()
 
     def _parts(self, X: ArrayLike | None = None, device: str | None = None) -> Parts:
-        """The parts, for samples where these are known; `device` is that of tensors."""
+        """The parts, for samples where these are known; `device` is the device of tensors."""
         cost, relevance = self._cost(), self._relevance()
         solver = self._solver(cost, relevance, X)
         if device is not None and not isinstance(solver, Online):
@@ -219,7 +219,7 @@ def check_parts(estimator: BaseEstimator, parts: Parts) -> None:
         check_part(part)
     if estimator.n_prototypes == "auto" and not isinstance(estimator.init, str):
         raise ValueError(
-            f"n_prototypes='auto' of {name} chooses how many prototypes there are, but init holds given ones. Set "
+            f"n_prototypes='auto' of {name} chooses the number of prototypes, but init holds given ones. Set "
             "n_prototypes to their number, or init to a name such as 'kmeans'."
         )
     if parts.learns_width and not cost.smooth:
@@ -272,7 +272,7 @@ def _check_batch(estimator: BaseEstimator, parts: Parts) -> None:
         )
     if not parts.relevance.smooth:
         raise ValueError(
-            f"solver={solver} of {name} needs a relevance with a gradient, and {estimator.relevance!r} is a rule "
+            f"solver={solver} of {name} needs a relevance with a gradient, but {estimator.relevance!r} is a rule "
             "without one. Use solver='online', or another relevance, such as 'gradient' or 'matrix'."
         )
     if counts_steps(parts.cost):
@@ -293,7 +293,7 @@ def check_for_samples(estimator: BaseEstimator, parts: Parts, samples: ArraySamp
     if isinstance(relevance, Matrix) and samples.in_memory and is_sparse(samples.X) and n > MAX_SPARSE:
         raise ValueError(
             f"{name} learns a dense matrix, for sparse X of at most {MAX_SPARSE} features; got {n}. Reduce them first, "
-            "for example by sklearn.decomposition.TruncatedSVD in a pipeline, or use relevance='gradient' or None."
+            "for example with sklearn.decomposition.TruncatedSVD in a pipeline, or use relevance='gradient' or None."
         )
     if isinstance(relevance, Structured) and relevance.feature_groups is not None:
         _check_groups(relevance, list(relevance.feature_groups), n)
@@ -306,7 +306,7 @@ def check_for_samples(estimator: BaseEstimator, parts: Parts, samples: ArraySamp
 
 
 def _check_groups(relevance: Structured, groups: list[Hashable], n_features: int) -> None:
-    """Groups of features must be those of the samples."""
+    """Raise ValueError where groups of features do not fit the samples."""
     name = type(relevance).__name__
     used = [group for group in groups if group is not None]
     if len(groups) != n_features or not used:
@@ -316,8 +316,9 @@ def _check_groups(relevance: Structured, groups: list[Hashable], n_features: int
         )
     if isinstance(relevance, Matrix) and relevance.sparsity == 0 and len(set(used)) < len(used):
         raise ValueError(
-            f"feature_groups of {name} must have different labels for all features in use, as a matrix gives no equal "
-            "weights and groups count in 'sparsity' alone. Set sparsity, or relevance='gradient' or 'local_diagonal'."
+            f"feature_groups of {name} must have different labels for all features in use, as a matrix cannot give "
+            "equal weights and groups only affect 'sparsity'. Set sparsity, or relevance='gradient' or "
+            "'local_diagonal'."
         )
     if getattr(relevance, "log_determinant", 0) > 0 and len(used) < len(groups):
         raise ValueError(

@@ -66,7 +66,7 @@ def _known_classes(estimator: "BaseLVQ", classes: ArrayLike | None, first: bool)
 
 
 def _add_unseen(estimator: "BaseLVQ", X: Argument, y: Argument, weight: Argument) -> tuple[Argument, ...]:
-    """Classes that no call has named get prototypes as `add_class` gives them; their rows of weight 0 are left out."""
+    """Classes that no call has named get prototypes as by `add_class`; their rows of weight 0 are left out."""
     y = column_or_1d(as_numpy(y))
     check_consistent_length(X, y)
     weight = _check_sample_weight(as_numpy(weight), y)
@@ -105,7 +105,7 @@ def _with_units(training: Training, parts: Parts, samples: ArraySamples) -> Trai
 def _with_new_classes(
     estimator: "BaseLVQ", parts: Parts, training: Training, samples: ArraySamples, classes: np.ndarray
 ) -> Training:
-    """Prototypes for classes that are new in a stream; those of the other classes and their statistics are kept."""
+    """Prototypes for classes that are new in a stream; the other classes keep their prototypes and statistics."""
     new = ~np.isin(samples.y, training.labels)
     if not new.any():
         return training
@@ -121,13 +121,13 @@ def _with_new_classes(
 def of_prototypes(
     rule: Relevance, labels: np.ndarray, R: np.ndarray | None, which: np.ndarray | slice = slice(None)
 ) -> np.ndarray | None:
-    """Parameters of the metric: those of each chosen prototype where they are local, else the shared ones."""
+    """Parameters of the metric: for each chosen prototype where they are local, otherwise the shared ones."""
     metric = rule.metric(labels)
     return R[metric.group[which]] if R is not None and isinstance(metric, LocalMetric) else R
 
 
 def of_groups(rule: Relevance, labels: np.ndarray, R: np.ndarray | None) -> np.ndarray | None:
-    """Parameters of the metric from those of all prototypes."""
+    """Parameters of the metric from parameters for all prototypes."""
     metric = rule.metric(labels)
     return R[list(metric.groups[:-1])] if R is not None and isinstance(metric, LocalMetric) else R
 

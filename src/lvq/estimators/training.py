@@ -128,7 +128,7 @@ def run(parts: Parts, training: Training, samples: ArraySamples, report: Report)
 
 
 def _only_prototypes(training: Training) -> bool:
-    """Whether every sample is a prototype: a metric would only grow, so that the cross-entropy learns prototypes alone.
+    """Whether every sample is a prototype: a metric would only grow, so the cross-entropy learns prototypes alone.
 
     With one row a class they move away from rows of other classes, as far as the pull to their own allows.
     """
@@ -171,7 +171,7 @@ def _run_batch(parts: Parts, training: Training, samples: ArraySamples, report: 
 
 
 def objective_value(training: Training, samples: ArraySamples) -> float:
-    """The mean cost of samples with its penalty: what the batch solvers minimise; that of mu for a slope of "time"."""
+    """The mean cost of samples with its penalty, as batch solvers minimise it; the cost of mu for a slope of "time"."""
     centre = samples.centre()
     arranged, objective = samples.arranged(centre), training.objective(samples)
     if counts_steps(objective.cost):

@@ -44,7 +44,7 @@ DUAL: dict[float, str] = {1.0: "chebyshev", 2.0: "euclidean", np.inf: "cityblock
 
 
 def certified_radius(model: BaseEstimator, X: MatrixLike, norm: float = 2, *, units: ArrayLike | None = None) -> Floats:
-    """The radius of each sample: no change that is smaller changes the prediction.
+    """The radius of each sample: no smaller change changes the prediction.
 
     Exact for one prototype per class, if all prototypes have the same metric or `norm` is 2; a lower bound otherwise.
 
@@ -205,7 +205,7 @@ def _bound(c: Floats, g: Floats, F: LinearMap, G: LinearMap, norm: float) -> Flo
 def difference_axes(F: LinearMap, G: LinearMap) -> tuple[Floats, Floats | None]:
     """Eigenvalues and eigenvectors of F'F - G'G, all that are not 0; cheap where F and G have few rows.
 
-    Of sparse maps, which select and scale features, the eigenvectors, None, are the axes.
+    For sparse maps, which select and scale features, the eigenvectors are the axes, returned as None.
 
     Examples
     --------

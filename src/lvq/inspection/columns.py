@@ -94,7 +94,7 @@ def _alone(n_columns: int) -> list[Origin]:
 
 
 def _origins(steps: Sequence[Step], n_outputs: int, origins: list[Origin]) -> list[Origin]:
-    """The input columns that each output of some steps depends on, from those of their input."""
+    """The input columns that each output of some steps depends on, given these columns for their input."""
     for step, count in _with_counts(steps, n_outputs):
         if isinstance(step, ColumnTransformer):
             parts = [
@@ -109,7 +109,7 @@ def _origins(steps: Sequence[Step], n_outputs: int, origins: list[Origin]) -> li
 
 
 def _with_counts(steps: Sequence[Step], n_outputs: int) -> Iterator[tuple[Step, int | None]]:
-    """Each step with the number of its outputs, None where the next step does not tell."""
+    """Each step with the number of its outputs, None where the next step does not show it."""
     return zip(steps, [*(getattr(step, "n_features_in_", None) for step in steps[1:]), n_outputs])
 
 
@@ -300,7 +300,7 @@ def steps_without_inverse(found: FoundModel) -> list[str]:
     """Names of the steps before a model, where they cannot be inverted: its features are then not columns of X.
 
     A step such as `StandardNormalVariate` keeps the names of the columns, though each of its outputs depends on all
-    of them; a plot must tell.
+    of them; a plot must say so.
 
     Examples
     --------

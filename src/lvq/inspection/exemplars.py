@@ -1,4 +1,4 @@
-"""Real samples: those nearest to each prototype, and those nearest to a query, of its class and of the rival class."""
+"""Real samples: the nearest to each prototype, and the nearest to a query, of its class and of the rival class."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from lvq.typing import Argument, Floats, JSONValue, Labels, MatrixLike
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-QUERIES = 1000  # whose distances to all cases are held at a time
+QUERIES = 1000  # handled at a time: their distances to all cases are in memory
 
 
 class Exemplars(NamedTuple):
     """The samples nearest to each prototype, the nearest first; all arrays have a row for each prototype."""
 
     rows: Indices  # (n_prototypes, k), into X
-    names: NDArray[np.object_]  # (n_prototypes, k), of the index of a table, or the row numbers
+    names: NDArray[np.object_]  # (n_prototypes, k), from the index of a table, or the row numbers
     distances: Floats  # (n_prototypes, k), in the model's metric, not squared
     labels: Labels  # (n_prototypes,), the prototypes' classes
 
@@ -42,7 +42,7 @@ class Exemplars(NamedTuple):
 def exemplars(model: BaseEstimator, X: MatrixLike, k: int = 1, y: ArrayLike | None = None) -> Exemplars:
     """The k samples that are nearest to each prototype, in the model's metric.
 
-    Exemplars are rows of X. Where these are patients, showing exemplars publishes them.
+    Exemplars are rows of X. If these are patients, showing exemplars publishes their data.
 
     Parameters
     ----------
@@ -59,7 +59,8 @@ def exemplars(model: BaseEstimator, X: MatrixLike, k: int = 1, y: ArrayLike | No
     -------
     exemplars : Exemplars
         Named tuple of `rows`, the rows of X; `names`, the same by the index of a table; `distances`, the roots of the
-        distances to the prototype; and `labels`, the prototypes' classes. Of equal distances the first row is first.
+        distances to the prototype; and `labels`, the prototypes' classes. If distances are equal, the first row comes
+        first.
 
     Examples
     --------
@@ -103,7 +104,7 @@ def _nearest(
     classes : ndarray of shape (n_queries,)
         Index of the class of each query.
     own : ndarray of shape (n_samples,)
-        The same of the samples; -1 for none.
+        Index of the class of each sample; -1 for none.
     k : int
         Number of samples for each query.
     measured : callable
@@ -148,7 +149,7 @@ class NearestCases(NamedTuple):
     rival: Exemplars
 
     def table(self) -> DataFrame | list[dict[str, JSONValue]]:
-        """A line for each query and case, those of the predicted class first.
+        """A line for each query and case, starting with the predicted class.
 
         Returns
         -------
@@ -177,8 +178,8 @@ def nearest_cases(
 ) -> NearestCases:
     """The known cases nearest to each query: k of the predicted class, and k of the class that comes second.
 
-    They are a reason that needs no names of features: "this sentence is like that one, and less like this one". As with
-    `exemplars`, the cases are shown as they are.
+    They are a reason that needs no feature names: "this sentence is like that one, and less like this one". As with
+    `exemplars`, the cases are shown unchanged.
 
     Parameters
     ----------
@@ -187,21 +188,21 @@ def nearest_cases(
     X : array-like of shape (n_queries, n_columns)
         Queries, as the model takes them.
     X_train : array-like of shape (n_samples, n_columns)
-        Known cases; they need not be those that the model was trained on.
+        Known cases; the model may have been trained on others.
     y_train : array-like of shape (n_samples,)
         Their classes.
     k : int, default=1
         Number of cases of each of the two classes.
     samples : sequence of n_samples objects, optional
-        What is shown of the cases: texts, pictures, ids. By default the names of the rows of X_train.
+        What to show for each case: a sentence, a picture, an id. By default the names of the rows of X_train.
 
     Returns
     -------
     cases : NearestCases
         Named tuple of `own`, of the predicted class, and `rival`, each with the arrays of `Exemplars`: `rows`, `names`
-        (the samples that are shown), `distances` and `labels`; with a method `table`. Distances are those of the metric
-        of the winner, and of the rival: the nearest prototypes of the two classes, as in `explain`. Of equal distances
-        the first row is first.
+        (the samples that are shown), `distances` and `labels`; with a method `table`. Distances are measured in the
+        metric of the winner and in that of the rival, the nearest prototypes of the two classes, as in `explain`. If
+        distances are equal, the first row comes first.
 
     Examples
     --------

@@ -9,7 +9,7 @@ contributes v_l g_l. Contributions go back through the steps from the last to th
 - a step that mixes columns by a matrix A (PCA, TruncatedSVD) turns v into A^+ v, the shortest change before the step
   with the same effect, and g into A'g. The rows of A are linearly independent, so A A^+ v = v and the sum stays;
 - a ColumnTransformer is handled block by block;
-- any other step is refused.
+- any other step is an error.
 
 Where the probabilities are softmax(-(xi/T) d_c), with d_c the distance to the nearest prototype of class c, the
 contributions times xi/T are the evidence: log-odds of each column for the label against the rival's class.
@@ -57,8 +57,8 @@ SHOWN_FEATURES = 8  # and features of each
 class InputExplanation(NamedTuple):
     """Why each sample got its label, in the columns of the input; all arrays of numbers have one row per sample."""
 
-    label: Labels  # the class that the model itself predicts; with costs, that of the least expected cost
-    # (d- - d+)/(d- + d+), in [0, 1], below 0 where costs override the nearest; that of a RejectClassifier, if any
+    label: Labels  # the class that the model itself predicts; with costs, the class of the least expected cost
+    # (d- - d+)/(d- + d+), in [0, 1], below 0 where costs override the nearest; a RejectClassifier has its own
     certainty: NDArray[np.floating]
     winner: Indices  # index of the nearest prototype of that label
     rival: Indices  # index of the nearest prototype of another class
@@ -79,7 +79,7 @@ class InputExplanation(NamedTuple):
         lines = self._lines(MAX_SHOWN, SHOWN_FEATURES)
         found = frame_of([line | {"odds": factor_text(line["evidence"])} if "odds" in line else line for line in lines])
         if isinstance(found, list) or found.empty:
-            return None  # the short text is shown instead
+            return None  # the repr is shown instead
         page = found.drop(columns=["certainty", "winner", "rival"]).to_html(index=False, float_format="{:.3g}".format)
         left = len(self.label) - MAX_SHOWN
         return page + (f"<p>and {left} more samples, see <code>table()</code></p>" if left > 0 else "")
@@ -90,17 +90,17 @@ class InputExplanation(NamedTuple):
         Parameters
         ----------
         n_features : int, optional
-            Features of each sample, those of largest absolute contribution; by default all.
+            Number of features of each sample, by largest absolute contribution; by default all.
 
         Returns
         -------
         table : DataFrame, or list of dict where pandas is not installed
             Columns: `sample` (the name of the row in the table's index, or its number), `label`, `certainty`, `winner`
             and `rival` (numbers of prototypes), `feature`, its `value` in the sample, `winner_value` and `rival_value`
-            (None where a step before the model has no inverse). With evidence then `evidence`, log-odds for the label
-            against the rival's class, and `odds`, its exponential: the factor by which the feature multiplies the odds.
-            Otherwise `contribution` (to D- - D+) and `fraction`, the contribution divided by the sum of the absolute
-            contributions of the sample. With cases then `case` and `rival_case`, the nearest ones of the two classes.
+            (None where a step before the model has no inverse). Models with evidence add `evidence`, log-odds for the
+            label against the rival's class, and `odds`, its exponential: the factor by which the feature multiplies the
+            odds. Others add `contribution` (to D- - D+) and `fraction`, the contribution divided by the sum of the
+            absolute contributions of the sample. Cases add `case` and `rival_case`, the nearest of the two classes.
         """
         if n_features is not None and n_features < 1:
             raise ValueError(f"n_features of table must be at least 1, or None for all features, got {n_features!r}.")
@@ -201,24 +201,23 @@ def explain(estimator: BaseEstimator, X: MatrixLike, cases: NearestCases | None 
         A fitted model of this library, alone or at the end of a Pipeline, in a search, a `RejectClassifier`, a
         `CostClassifier` and so on.
         The steps before it may be scalers, feature selectors, encoders, imputers, other known transformers of single
-        columns, PCA, TruncatedSVD, SavitzkyGolay, and ColumnTransformers of these. Other steps are refused.
+        columns, PCA, TruncatedSVD, SavitzkyGolay, and ColumnTransformers of these. Other steps are an error.
     X : array-like of shape (n_samples, n_columns)
-        Samples, as the estimator takes them; of sparse ones a few rows, as the result is dense.
+        Samples, as the estimator takes them. Pass only a few sparse rows, as the result is dense.
     cases : NearestCases, optional
-        `lvq.inspection.nearest_cases` of the same samples, which the table then shows: the reason where features have
+        `lvq.inspection.nearest_cases` of the same samples, which the table then shows: a reason where features have
         no names, as in embeddings.
 
     Returns
     -------
     explanation : InputExplanation
         Named tuple of `label`, `certainty`, `winner`, `rival`, `feature_names` and `contributions`, by columns of X;
-        `evidence` is None for models whose log-odds are no sum over features.
-        Each row of the contributions has the sum D- - D+, the squared distance to the rival less that to the winner;
-        positive contributions are for the label, negative ones for the rival's class. Its method `table` is the same
-        with the values of sample, winner and rival in the units of X, a line for each sample and feature.
-        The certainty is (d- - d+)/(d- + d+), the relative difference of the distances to rival and winner. Of a
-        `RejectClassifier` it is ``certainty(X)`` of that, by its own measure and lowered for missing values, as in the
-        report and in predictions of the command line; the model inside it, ``estimator_``, has the first one.
+        `evidence` is None for models whose log-odds are not a sum over features.
+        Each row of the contributions sums to D- - D+, the squared distance to the rival minus the one to the winner;
+        positive contributions are for the label, negative ones for the rival's class. The method `table` also gives
+        the values of sample, winner and rival in the units of X, with a line for each sample and feature.
+        The certainty is (d- - d+)/(d- + d+), the relative difference of the distances to rival and winner. For a
+        `RejectClassifier` it is its own ``certainty(X)``, as in the report and in predictions of the command line.
         With a `CostClassifier` the label is the class with the least expected cost and the winner its nearest
         prototype; where another class is nearer, the sum of the contributions is negative, and so is the certainty
         without a `RejectClassifier`.

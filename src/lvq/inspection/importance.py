@@ -4,11 +4,11 @@ The importance of `lvq.model.importance` needs the model's outputs and the value
 defined for a column of X, whatever the steps between X and the model do: numbers by a curve, categories by their means,
 which is what all columns of a one-hot encoding explain together, and missing values by a column of their own.
 
-How sure importances are is found by refits to random halves of the samples, drawn in pairs, each the rest of the other,
-and class by class. A mean over half of n samples differs from that over all n with the variance s^2/n, and so does the
-mean of n new samples from its expectation. So the root mean square difference between the importances of the halves and
-of all samples is the standard error of an importance, as far as an importance behaves like a mean. It does not where
-training selects features: of features that are alike, one data set gives all importance to a few, and another to
+Refits to random halves of the samples show how sure importances are. The halves are drawn in complementary pairs, class
+by class. A mean over half of n samples differs from the mean over all n with the variance s^2/n, and so does the mean
+of n new samples from its expectation. So the root mean square difference between the importances of the halves and of
+all samples is the standard error of an importance, as far as an importance behaves like a mean. It does not where
+training selects features: if features are alike, one data set gives all importance to a few of them, and another to
 others. A feature that was not selected then varies little in all refits, far from its expectation. Therefore no
 variable has a standard error below the root mean square over all variables. In data with eight exchangeable features
 (N = 200 and 1,000; weak and strong differences of the classes, independent and correlated features; GRLVQ and GMLVQ;
@@ -43,8 +43,8 @@ from lvq.model.importance import DEGREE, Curve, Outputs, explained, of_sum_one, 
 from lvq.model.samples import ArraySamples
 from lvq.typing import Floats, Labels, MatrixLike
 
-# of a refit at most: importances settle long before the cost does. With 30 instead of 100 the intervals of german and
-# WDBC differ by 0.01 at most
+# most iterations of a refit: importances settle long before the cost does. With 30 instead of 100, the intervals on
+# german and WDBC differ by at most 0.01
 REFIT_ITERATIONS = 30
 
 
@@ -59,7 +59,7 @@ class VariableImportances:
     importances : ndarray
         Importances, of sum one.
     explained : ndarray
-        Fraction of the variance of the model's outputs that each variable alone explains.
+        Fraction of the variance of the model's outputs that each variable explains alone.
     confidence : float
         Confidence of each interval.
     resampled : ndarray of shape (n_resamples, n_variables)
@@ -99,7 +99,7 @@ class VariableImportances:
 
     @property
     def important(self) -> NDArray[np.bool_]:
-        """Which variables are surely above the mean importance of all, with the confidence for all of them together."""
+        """Which variables are above the mean importance by more than chance, at the confidence for all together."""
         together = self._ends(1 - (1 - self.confidence) / len(self.names))[0]
         return np.asarray(together > 1 / len(self.names))
 
@@ -127,28 +127,28 @@ def variable_importances(
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
 ) -> VariableImportances:
-    """Importance of each column of X: the fraction of the model's decisions that the column alone explains.
+    """Importance of each column of X: the share of the model's decisions that the column explains alone.
 
-    The model decides by its class probabilities and by the differences of the distances to winner and rival. Of
-    their variance over the samples, a number explains what a smooth curve explains, and a categorical variable what
-    the means of its categories explain: all columns of its one-hot encoding are one variable. Where a variable has
-    more than three degrees of freedom, what it would explain by chance beyond three is subtracted.
+    The model decides by its class probabilities and by the differences of the distances to winner and rival. A column
+    explains a fraction of their variance over the samples: a column of numbers by a smooth curve, a categorical one by
+    the means of its categories (all columns of its one-hot encoding are one variable). Where a variable has more than
+    three degrees of freedom, what it would explain by chance beyond three is subtracted.
 
-    The unit of a column does not count, so raw and standardised columns have the same importance for the same
-    predictions. Without steps before the model and without categories, the result is that of `feature_importances_`
-    if X are the training samples.
+    Importances do not depend on units: raw and standardised columns have the same importance for the same predictions.
+    Without steps before the model and without categories, the result equals `feature_importances_` if X are the
+    training samples.
 
-    With `n_resamples` the model, with all steps before it, is refitted to random halves of the samples. Each interval
+    With `n_resamples` the model and all steps before it are refitted to random halves of the samples. Each interval
     then holds the importance that is expected for data of this size, with the given confidence. Where training selects
     some of several features that are alike, as GRLVQ does, intervals are wide.
 
     Parameters
     ----------
     estimator : estimator
-        Fitted model of this library, alone or in a Pipeline, a search or a RejectClassifier. Of a search, and of the
-        forms of `LVQClassifier`, only the chosen one is refitted.
+        Fitted model of this library, alone or in a Pipeline, a search or a RejectClassifier. From a search, and from
+        the forms of `LVQClassifier`, only the chosen model is refitted.
     X : array-like of shape (n_samples, n_columns)
-        Samples, as the estimator takes them; best the training samples.
+        Samples, as the estimator takes them; preferably the training samples.
     y : array-like of shape (n_samples,), optional
         Their classes, for `n_resamples`.
     n_resamples : int, default=0
@@ -156,7 +156,7 @@ def variable_importances(
     confidence : float, default=0.9
         Confidence of each interval, between 0 and 1.
     sample_groups : array-like of shape (n_samples,), optional
-        Groups of samples, such as patients, that are in one half as a whole.
+        Groups of samples, such as patients, that no half splits.
     random_state : int, RandomState or None, default=0
         Seed of the halves.
     n_jobs : int, optional
@@ -167,7 +167,7 @@ def variable_importances(
     importances : VariableImportances
         Names, importances of sum one, fractions explained, and with `n_resamples` the ends of the intervals, `lower`
         and `upper`; `important` marks the variables that the refits support. Columns that do not reach the model have
-        the importance 0.
+        importance 0.
 
     Examples
     --------
@@ -193,10 +193,10 @@ def variable_importances(
     if n_resamples:
         check_scalar(n_resamples, "n_resamples of variable_importances", Integral, min_val=2)
         if y is None:
-            raise ValueError("y of variable_importances, the classes of X, is needed for n_resamples; give it.")
+            raise ValueError("n_resamples of variable_importances needs y, the classes of X.")
         halves = random_halves(column_or_1d(y), sample_groups, n_resamples, check_random_state(random_state))
         X, labels = indexable(X, column_or_1d(y))
-        with warnings.catch_warnings():  # of half the samples; the fit to all of them has warned
+        with warnings.catch_warnings():  # about half the samples; the fit to all of them has warned
             warnings.simplefilter("ignore", ConvergenceWarning)
             work = (delayed(_refit)(found, X, labels, half) for half, _ in halves)
             rows, refits = zip(*Parallel(n_jobs=n_jobs, prefer="threads")(work))

@@ -30,7 +30,7 @@ class Mixed(NamedTuple):
 class Layout:
     """Which columns of a pipeline's input are numbers and which are categories.
 
-    Categories are the columns that an encoder of the pipeline takes, and those that are no numbers.
+    Categories are the columns that an encoder of the pipeline takes, and columns that are not numbers.
     """
 
     def __init__(self, found: FoundModel, X: MatrixLike) -> None:
@@ -76,7 +76,7 @@ class Layout:
         for column, ends in bounds.items():
             at = np.flatnonzero(self.mask([column], "bounds of counterfactual")[self.numeric])
             if not len(at):
-                raise ValueError(f"bounds of counterfactual must be of columns of numbers, {column!r} has categories.")
+                raise ValueError(f"bounds of counterfactual must be for columns of numbers; {column!r} has categories.")
             low[at], high[at] = ends
             if not ends[0] <= ends[1]:
                 raise ValueError(f"bounds of counterfactual must be (lower, upper), got {ends!r} for {column!r}.")
@@ -91,7 +91,7 @@ def cells_of(X: MatrixLike, column: int) -> NDArray[np.generic]:
 
 
 def numbers_of(cells: NDArray[np.generic]) -> Floats | None:
-    """Cells as numbers, NaN where one is missing; None where they are no numbers.
+    """Cells as numbers, NaN where one is missing; None where they are not numbers.
 
     Examples
     --------

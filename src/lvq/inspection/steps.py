@@ -1,7 +1,7 @@
 """The transformers that can be followed: one table with the columns, the linear map and the inverse of each.
 
-A transformer that is not in the table is not guessed at: its outputs count as mixtures of all its columns, it is not
-linear and has no inverse. Subclasses are other transformers, except those of scikit-learn's feature selectors.
+Nothing is guessed about a transformer that is not in the table: its outputs count as mixtures of all its columns, it is
+not linear and has no inverse. Subclasses are other transformers, except subclasses of scikit-learn's feature selectors.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class CategoryFractions(NamedTuple):
 
 
 class Adapter(NamedTuple):
-    """What is known of a transformer: functions of the fitted one, whose result None is "not known"."""
+    """What is known about a transformer: functions of the fitted one, which return None for "not known"."""
 
     # the input column of each output column; None where an output depends on several columns
     sources: Callable[[Step], Indices | None] = lambda step: None
@@ -107,7 +107,7 @@ def blocks(table: ColumnTransformer) -> list[Block]:
 
 
 def adapter(step: Step) -> Adapter:
-    """What is known of a step."""
+    """What is known about a step."""
     if isinstance(step, SelectorMixin):
         return SELECTOR
     return ADAPTERS.get(type(step), Adapter())
@@ -156,7 +156,7 @@ def positions(columns: Sequence[str | int], names: Names, purpose: str) -> Indic
 def input_map(found: FoundModel, purpose: str, *, categories: bool = False) -> LinearMap:
     """How a change of a pipeline's input changes the input of its model; ValueError where a step is not linear.
 
-    With `categories` the map is that of changes that keep every category and fill no missing value: encoders have the
+    With `categories` the map is for changes that keep every category and fill no missing value: encoders have the
     map 0, and imputers the identity.
     """
     if found.model.unit_length:
@@ -277,7 +277,7 @@ def _codes_per_target(encoder: TargetEncoder) -> int:
 
 
 def _imputed(step: BaseEstimator) -> Indices:
-    """Columns of an imputer, without those that it left out as empty, and then those of its indicators."""
+    """Columns of an imputer, without the empty ones that it left out, then the columns of its indicators."""
     order = {name: column for column, name in enumerate(getattr(step, "feature_names_in_", ()))}
     order = order or {f"x{column}": column for column in range(step.n_features_in_)}
     names = step.get_feature_names_out()

@@ -1,6 +1,6 @@
 """Costs: a row of distances H and the true class -> one number, and its derivative by every distance.
 
-Contract: `value_and_derivative(H, y, labels) -> (cost of each sample, DistanceGradient)`; `smooth` is true where that
+Contract: `value_and_derivative(H, y, labels) -> (cost of each sample, DistanceGradient)`; `smooth` says whether that
 is a gradient. y and labels are class indices; labels ascend. A margin cost is a function of two distances,
 `of_margin(d+, d-)`: `d+` is the smallest H among the prototypes of the true class, `d-` the smallest among all others;
 ties go to the lowest index. `scaled(spread)` converts parameters in units of the data's spread (the mean smallest H at
@@ -48,8 +48,8 @@ class MarginCost(Part):
     alpha : float, default=0.0
         Weight of the regulariser, in units of 1/spread until `scaled`.
     cost_matrix : array of shape (n_classes, n_classes), optional
-        Cost of predicting the column's class for a sample of the row's class, as a factor of the cost of each sample by
-        the class of its nearest other prototype. `LVQClassifier` sets it.
+        Cost of predicting the column's class for a sample of the row's class. It multiplies the cost of each sample,
+        according to the class of its nearest other prototype. `LVQClassifier` sets it.
     """
 
     smooth: ClassVar[bool] = True
@@ -97,8 +97,8 @@ class GLVQCost(MarginCost):
     alpha : float, default=0.0
         Weight of the regulariser.
     slope : float or "time", default=0.0
-        f is the sigmoid 1/(1 + exp(-slope mu)); with 0 the identity. "time" is the number of the step of the online
-        solver.
+        f is the sigmoid 1/(1 + exp(-slope mu)), or the identity with 0. "time" is the number of the online solver's
+        step.
     """
 
     slope: float | Literal["time"] = 0.0
@@ -175,7 +175,7 @@ class SoftCost(Part):
     xi : float, default=2.0
         Steepness, in units of 1/spread until `scaled`.
     decision : {"nearest", "posterior"}, default="nearest"
-        Predict the class of the nearest prototype, as the papers do, or that of the largest posterior.
+        Predict the class of the nearest prototype, as the papers do, or the class of the largest posterior.
     """
 
     smooth: ClassVar[bool] = True
@@ -228,8 +228,8 @@ class RSLVQCost(SoftCost):
 class CrossEntropyCost(Part):
     """Cross-entropy of the classes: -log p_y with p_c = softmax_c(-xi d_c), d_c the smallest H of class c.
 
-    With two classes it is the cost of LOGM. With one prototype per class and a metric that all share, the model is
-    multinomial logistic regression.
+    With two classes it is the cost of LOGM. With one prototype per class and a shared metric, the model is multinomial
+    logistic regression.
 
     Parameters
     ----------
@@ -240,10 +240,10 @@ class CrossEntropyCost(Part):
     cost_matrix : array of shape (n_classes, n_classes), optional
         Cost of predicting the column's class for a sample of the row's class; the diagonal does not count. With m the
         largest cost of the row y, the cost of a sample is m log(1 + sum_c cost[y, c]/m exp(xi (d_y - d_c))), over all
-        classes c but y. This is convex in the distances d, about the expected cost sum_c cost[y, c] p_c where that is
-        small, and never below log(2) times the cost of the predicted class. Equal costs give m times the cross-entropy,
-        two classes the cost of LOGM times that of the mistake. Probabilities of such a model include the costs.
-        `LVQClassifier` sets it.
+        classes c except y. This is convex in the distances d, close to the expected cost sum_c cost[y, c] p_c where
+        that is small, and never below log(2) times the cost of the predicted class. Equal costs give m times the
+        cross-entropy; two classes give LOGM's cost times the cost of the mistake. Probabilities of such a model include
+        the costs. `LVQClassifier` sets it.
     """
 
     smooth: ClassVar[bool] = True
@@ -256,9 +256,9 @@ class CrossEntropyCost(Part):
         return replace(self, alpha=self.alpha / spread, xi=self.xi / spread)
 
     def value_and_derivative(self, H: Array, y: Array, labels: Array) -> tuple[Array, DistanceGradient]:
-        """Cost of each sample and the derivatives by all distances, 0 but for the nearest prototype of each class.
+        """Cost of each sample and the derivatives by all distances, 0 except for the nearest prototype of each class.
 
-        A dense product with them is as fast as a scatter of one prototype per class, and plainer.
+        A dense product with them is as fast as a scatter of one prototype per class, and simpler.
         """
         starts = class_starts(labels)
         classes = labels[beside(starts, H)]
@@ -275,7 +275,7 @@ class CrossEntropyCost(Part):
         return cost, DistanceGradient(slope)
 
     def of_classes(self, d: Array, place: Array, classes: Array) -> tuple[Array, Array]:
-        """Cost of each sample and its derivatives, (N, C), from the smallest H of each class; `place` is that of y."""
+        """Cost of each sample and its derivatives, (N, C), from each class's smallest H; `place` is the place of y."""
         xp = namespace(d)
         exponent, factor = self.xi * (xp.amin(d, 1)[:, None] - d), None
         if self.cost_matrix is not None:
@@ -298,7 +298,7 @@ class CrossEntropyCost(Part):
 
 
 def _with_costs(exponent: Array, costs: Array, place: Array) -> tuple[Array, Array]:
-    """Exponents plus the logarithms of the costs relative to the largest of each sample, and that; the largest is 0."""
+    """Exponents plus logarithms of costs relative to each sample's largest, shifted to at most 0; and that cost."""
     xp = namespace(exponent)
     one, never = zeros((1,), exponent) + 1, zeros((1,), exponent) - float("inf")
     put_columns(costs, place, 0)

@@ -2,7 +2,7 @@
 
 - `search`: the nearest own and other prototype of each sample. Products are taken on the tensor cores in three TF32
   passes, which keep float32's digits; the distances of the two found are then sums of squared differences.
-- `scatter`: sums of the samples' rows times their slopes, for each prototype. Samples are sorted by prototype, so that
+- `scatter`: sums of the samples' rows times their slopes, for each prototype. Samples are sorted by prototype, so
   whole tiles are summed before they are added; a sort of small integers costs a tenth of the sum itself.
 - `differences`: sum_j s_ij (z_i - p_j) for each sample, in one pass.
 

@@ -1,19 +1,19 @@
-"""Importance of features: how much of what the model decides by can be explained by each feature alone.
+"""Importance of features: the share of the model's outputs that each feature explains alone.
 
 The model decides by its class probabilities p_c(x), before any calibration, and near a border by the difference of two
 distances, f_jk = H_k - H_j, with j the winner and k the rival. The importance of feature l is the fraction of the
-variance of these functions over the training samples that a curve in x_l alone explains: the mean of that of the
-probabilities (the sum over the classes) and that of the differences (the mean over the samples' pairs of winner and
-rival, each as a function of all samples). The curve is a cubic polynomial of t = tanh((x_l - mean)/deviation), fitted
-by least squares; tanh keeps outliers from determining it.
+variance of these functions over the training samples that a curve in x_l alone explains. It is the mean of two
+fractions: for the probabilities (summed over the classes) and for the differences (averaged over the samples' pairs of
+winner and rival, each as a function of all samples). The curve is a cubic polynomial of
+t = tanh((x_l - mean)/deviation), fitted by least squares; tanh keeps outliers from determining it.
 
-- Only the model's outputs count: a change of Lambda on directions in which samples do not vary changes no distance, so
-  it changes no importance. The diagonal of Lambda is arbitrary there.
+- Only the model's outputs count: a change of Lambda along directions in which samples do not vary changes no distance,
+  so it changes no importance. The diagonal of Lambda is arbitrary there.
 - Features that carry the same information have the same importance, however Lambda divides its weight among them.
-- The unit of a feature does not count.
+- The unit of a feature does not matter.
 - With more than 64 classes or prototypes, only those nearest to most samples count.
-- Probabilities alone would miss a feature that only counts together with others, as in XOR; the prototypes are where
-  such a feature has an effect of its own. Differences alone repeat less well from sample to sample.
+- Probabilities alone would miss a feature that only matters together with others, as in XOR; the prototypes are where
+  such a feature has its own effect. Differences alone vary more from sample to sample.
 
 With P the projection on the curves, each part is tr(Q F'PF)/tr(Q F'F) of the centred outputs F: the probabilities with
 Q = I, the distances with Q the Laplacian of the graph of pairs, as sum_jk m_jk |P(F_k - F_j)|^2 = tr(L F'PF). All of it
@@ -34,15 +34,15 @@ from lvq.typing import Array
 DEGREE = 3  # of the curve
 OUTPUTS = 64  # classes, and prototypes, that count
 FEATURES_HELD = 2**12  # whose covariances are held at a time
-MOST = 2**24  # numbers of samples in memory, or of their outputs; of more a random part of the samples is used
-FEW, FEW_SPARSE = 500, 50  # samples that are used in any case; sparse ones become dense
+MOST = 2**24  # numbers of samples in memory, or of their outputs; with more, a random part of the samples is used
+FEW, FEW_SPARSE = 500, 50  # samples that are always used; sparse ones become dense
 ROUNDING = 1e-14  # deviation of a feature relative to its mean, up to which it counts as constant
 SMALLEST_VARIANCE = 1e-8  # variance of a combination of powers, relative to theirs, that counts as zero
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """What the model decides by: probabilities of classes, distances to prototypes, and pairs of winner and rival."""
+    """Outputs of a model: probabilities of classes, distances to prototypes, and pairs of winner and rival."""
 
     model: PrototypeModel
     unit: float  # of the distances, whose squares could overflow
@@ -51,13 +51,13 @@ class Outputs:
 
     @classmethod
     def uncalibrated(cls, model: PrototypeModel) -> Self:
-        """Those of a model at temperature one: importances do not depend on how probabilities are calibrated."""
+        """Outputs of a model at temperature one: importances do not depend on how probabilities are calibrated."""
         largest = float(model.link.value(wide(model.distances(model.prototypes[:OUTPUTS]))).max())
         every = np.arange(len(model.classes)), np.arange(len(model.labels))
         return cls(replace(model, decision=replace(model.decision, temperature=1.0)), largest or 1.0, *every)
 
     def most_frequent(self, samples: ArraySamples, rows: int) -> Self:
-        """Of many classes or prototypes only those that most samples are nearest to."""
+        """If there are many classes or prototypes, only those that are nearest to most samples."""
         if max(len(self.classes), len(self.prototypes)) <= OUTPUTS:
             return self
         wins = samples.reduce(self._wins, rows)
@@ -103,7 +103,7 @@ class Curve:
         return namespace(X).tanh((X - like(self.mean, X)) * like(inverse, X))
 
     def of_features(self, part: slice) -> "Curve":
-        """Those of some features."""
+        """The curves of some features."""
         return replace(self, mean=self.mean[part], deviation=self.deviation[part])
 
 
@@ -136,7 +136,7 @@ class Moments:
         return self.product / self.mass - np.outer(self.output, self.output) / self.mass**2
 
     def of_features(self) -> tuple[np.ndarray, np.ndarray]:
-        """Covariances of the powers of each feature, (n, d, d), and those with the outputs, (n, d, C)."""
+        """Covariances of the powers of each feature, (n, d, d), and of powers and outputs, (n, d, C)."""
         power, exponent = self.power / self.mass, np.arange(DEGREE)
         gram = power[exponent[:, None] + exponent + 1] - power[:DEGREE, None] * power[:DEGREE]
         cross = self.cross / self.mass - power[:DEGREE, :, None] * (self.output / self.mass)
@@ -144,7 +144,7 @@ class Moments:
 
 
 def _moments(curve: Curve, outputs: Outputs, features: slice, block: ArraySamples) -> Moments:
-    """The moments of some features of a block of samples; the curve is of these."""
+    """The moments of some features over a block of samples; the curve is for these features."""
     weight = as_numpy(wide(block.weight))
     values, pair = outputs.of(block.X)
     weighted = values * weight[:, None]
@@ -198,7 +198,7 @@ def of_sum_one(fractions: np.ndarray) -> np.ndarray:
 
 
 def explained_fractions(model: PrototypeModel, samples: ArraySamples) -> np.ndarray:
-    """Fraction of the variance of the model's outputs that each feature alone explains, (n_features,)."""
+    """Fraction of the variance of the model's outputs that each feature explains alone, (n_features,)."""
     samples = _in_bounds(samples, model)
     rows = samples.block_rows(len(model.labels) + len(model.classes))
     curve, outputs = fitted_curve(samples, rows), Outputs.uncalibrated(model).most_frequent(samples, rows)
@@ -226,7 +226,7 @@ def explained(gram: np.ndarray, cross: np.ndarray, weighting: np.ndarray) -> tup
 
 
 def output_weighting(covariance: np.ndarray, pairs: np.ndarray, n_classes: int) -> np.ndarray:
-    """Q: both parts divided by their variances, so that tr(Q covariance) is one."""
+    """Q: both parts divided by their variances, so tr(Q covariance) is one."""
     graph = pairs + pairs.T
     parts = np.eye(n_classes), np.diag(graph.sum(axis=1)) - graph
     ends, weighting = (slice(0, n_classes), slice(n_classes, None)), np.zeros_like(covariance)
@@ -239,7 +239,7 @@ def output_weighting(covariance: np.ndarray, pairs: np.ndarray, n_classes: int) 
 
 
 def _in_bounds(samples: ArraySamples, model: PrototypeModel) -> ArraySamples:
-    """The samples, missing values filled and sparse rows dense; a random part of very many in memory."""
+    """The samples, with missing values filled and sparse rows dense; a random part if there are very many in memory."""
     if not samples.in_memory:
         return samples
     least = FEW_SPARSE if is_sparse(samples.X) else FEW

@@ -1,4 +1,4 @@
-"""Radial kernels as links, and `Part`, the base of these and of all other parts that a user can set.
+"""Radial kernels as links, and `Part`, the base class of all parts that a user can set.
 
 A link is a scalar function g of the squared distance D, and its derivative g'.
 
@@ -25,11 +25,11 @@ class Part:
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Argument]:
-        """The parameters by their names; `deep` is scikit-learn's and changes nothing."""
+        """The parameters by name; `deep` is for scikit-learn and changes nothing."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.init}  # type: ignore[arg-type]
 
     def set_params(self, **params: Argument) -> Self:
-        """Change parameters; a fitted model has copies of its own and does not change."""
+        """Change parameters; a fitted model has its own copies and does not change."""
         known = self.get_params()
         for name, value in params.items():
             if name not in known:

@@ -1,6 +1,6 @@
-"""Metrics with relevances or a matrix for each group of prototypes; their contract is that of `lvq.model.metrics`.
+"""Metrics with relevances or a matrix for each group of prototypes; for their contract see `lvq.model.metrics`.
 
-`PARAMETER_AXES` has all metrics of both modules whose distance is quadratic.
+`PARAMETER_AXES` lists all metrics of both modules whose distance is quadratic.
 """
 
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from lvq.typing import Array
 class LocalDiagonal(LocalMetric):
     """sum_l lambda_g(j)l (x_l - w_jl)^2, relevances for each group of prototypes.
 
-    It is a product of the squared samples with lambda, less twice one of the samples with lambda w, plus a constant:
-    two products of N x n with n x M numbers, whatever the number of groups.
+    It is a product of the squared samples with lambda, minus twice a product of the samples with lambda w, plus a
+    constant: two products of N x n with n x M numbers, whatever the number of groups.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class LocalDiagonal(LocalMetric):
 
 
 class LocallyWeighted(Prepared):
-    """Prototypes with relevances of their own."""
+    """Prototypes with their own relevances."""
 
     def __init__(self, metric: LocalDiagonal, W: Array, R: Array) -> None:
         self.metric, self.W, self.weights = metric, W, R[beside(metric.group, R)]
@@ -84,7 +84,7 @@ class LocalMahalanobis(LocalMetric):
 
 
 class LocallyProjected(Prepared):
-    """Prototypes with matrices of their own.
+    """Prototypes with their own matrices.
 
     Samples are projected by all matrices in one product, (N, K, m); distances are sums over differences, (N, M, m).
     """

@@ -1,4 +1,4 @@
-"""Squared distances of samples to prototypes, and the gradient by prototypes and metric from that by the distances.
+"""Squared distances of samples to prototypes, and gradients by prototypes and metric from gradients by distances.
 
 A metric prepares itself for prototypes W and its parameters R: ``metric.prepare(W, R)`` returns an object with
 
@@ -23,8 +23,8 @@ from scipy import sparse
 from lvq.model import rows
 from lvq.typing import Array
 
-MOST_APART = 1000  # prototypes from which the nearest other one is looked for
-DENSE = 2**19  # products up to which a dense matrix is faster than the overhead of a sparse one
+MOST_APART = 1000  # most prototypes whose nearest neighbour is searched
+DENSE = 2**19  # up to this many products a dense matrix is faster than a sparse one
 
 
 class NearestPair(NamedTuple):
@@ -73,7 +73,7 @@ def class_starts(labels: Array) -> np.ndarray:
 
 
 def nearest_by_class(scores: Array, starts: np.ndarray) -> Array:
-    """Index of the nearest prototype of each class, (N, C); `starts` are those of `class_starts`.
+    """Index of the nearest prototype of each class, (N, C); `starts` come from `class_starts`.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def nearest_by_class(scores: Array, starts: np.ndarray) -> Array:
 
 
 def mean_apart(metric: "Metric", W: np.ndarray, R: np.ndarray | None = None) -> float:
-    """Mean squared distance from a prototype to the nearest other one, of the first 1,000; 0 where there is no other.
+    """Mean squared distance from a prototype (of the first 1,000) to the nearest other one; 0 if there is no other.
 
     Examples
     --------
@@ -182,7 +182,7 @@ class DistanceGradient(NamedTuple):
 class Prepared:
     """Distances to given prototypes; base of what `prepare` returns.
 
-    `columns` is how many numbers it holds for each sample besides the distances.
+    `columns` is how many numbers it holds for each sample in addition to the distances.
     """
 
     columns: int = 0

@@ -181,7 +181,7 @@ class Problem:
         Whether the metric stays as it is: its gradient is 0.
     centre : array of shape (n_features,), optional
         Where prototypes have length one, the point that samples and prototypes are relative to: a prototype is then
-        v/|v| for its free parameters v, less the centre.
+        v/|v| for its free parameters v, minus the centre.
     """
 
     objective: Objective

@@ -9,7 +9,7 @@ with v_l the variance of feature l in the training samples (of its observed valu
 metric and diag(lambda) in the weighted one; a local metric has its own s. Why this form:
 
 - where nothing is missing s = 1, and d is the ordinary distance;
-- e'Lambda e is the distance as if each missing value were that of the prototype, so it contributes nothing;
+- e'Lambda e is the distance as if each missing value equalled the prototype's, so it contributes nothing;
 - if the differences u = x - w are uncorrelated and of variances c v, then E[u'Lambda u] = c sum_l Lambda_ll v_l, and
   E[e'Lambda e] is s times that: d is unbiased whichever features are missing, in every metric;
 - v has the units of x^2, so d does not depend on the units in which the features are measured.
@@ -115,15 +115,15 @@ class ObservedPrototypes(Prepared):
         return by_prototype, (by_relevance + by_diagonal).reshape(self.R.shape)
 
     def _back_weights(self, cache: Seen, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of e'diag(lambda) e, by sums of m x^2, m x and m for each prototype."""
+        """Gradient of e'diag(lambda) e, by sums of m x^2, m x and m for each prototype."""
         pulled, seen = slope.T @ cache.values, slope.T @ cache.mask
         by_weight = slope.T @ (cache.values * cache.values) + self.W * (seen * self.W - 2 * pulled)
         return 2 * self.diagonal[self.group] * (seen * self.W - pulled), self._group_sums(by_weight)
 
     def _back_matrices(self, cache: Seen, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of |Omega e|^2: with A = sum (Omega e) x' and C = sum (Omega e) m', dOmega = 2 (A - C w), dw = -2 Omega'C.
+        """Gradient of |Omega e|^2, A = sum (Omega e) x', C = sum (Omega e) m': dOmega = 2 (A - C w), dw = -2 Omega'C.
 
-        The last is of the diagonal alone: dw_l = -2 sum_k Omega_kl C_kl.
+        The last has the diagonal only: dw_l = -2 sum_k Omega_kl C_kl.
         """
         assert cache.images is not None
         assert self.omega is not None
@@ -136,7 +136,7 @@ class ObservedPrototypes(Prepared):
         return -2 * by_prototype, 2 * by_matrix
 
     def _back_fractions(self, cache: Seen, slope: np.ndarray) -> np.ndarray:
-        """Through s to the diagonal of each Lambda, (K, n): ds/dLambda_ll = v_l (m_l - s)/sum_k Lambda_kk v_k."""
+        """Gradient through s by each diagonal of Lambda, (K, n): ds/dLambda_ll = v_l (m_l - s)/sum_k Lambda_kk v_k."""
         by_fraction = self._group_sums((-slope * cache.D).T).T  # s dE/ds, (N, K)
         by_fraction[cache.mask @ (self.diagonal * self.variances).T <= 0] = 0  # there s is a constant
         moved = by_fraction.T @ cache.mask - (by_fraction * cache.fraction).sum(axis=0)[:, None]

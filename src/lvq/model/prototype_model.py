@@ -150,14 +150,14 @@ class PrototypeModel:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of all that decides predictions: models of other prototypes, metrics or steepness have another."""
+        """A digest of everything that decides predictions: prototypes, metric, kernel and decision rule."""
         parts = [repr((self.classes.tolist(), self.link, self.decision)).encode()]
         parts += [part.tobytes() for part in (self.prototypes, self.labels, self.relevance) if part is not None]
         return hashlib.sha256(b"".join(parts)).hexdigest()
 
     @property
     def log_odds_scale(self) -> float | None:
-        """xi/T of a model with log-odds (xi/T) (D- - D+), a sum over features; None where they are another function."""
+        """xi/T of a model with log-odds (xi/T) (D- - D+), a sum over features; None for other log-odds."""
         rule = self.decision
         if not rule.log_probabilities or rule.xi is None or not isinstance(self.link, Identity):
             return None
@@ -194,7 +194,7 @@ class PrototypeModel:
         Returns
         -------
         model : PrototypeModel
-            Its probabilities are as steep as suits one sample of each class.
+            The steepness of its probabilities suits one sample of each class.
 
         Examples
         --------
@@ -261,7 +261,7 @@ class PrototypeModel:
         return Folded(centre, columns, np.einsum("ij,ij->i", W, F, dtype=np.float64).astype(self.dtype))
 
     def _scores(self, X: Array) -> tuple[Array, Array]:
-        """Squared distances but for a constant of each row, and the samples relative to the centre."""
+        """Squared distances up to a constant per row, and the samples relative to the centre."""
         folded = self._folded if self._centre is None or not rows.is_sparse(X) else self._folded_at(None)
         if rows.is_tensor(X):
             centre = None if folded.centre is None else rows.like(folded.centre, X)
@@ -296,7 +296,7 @@ class PrototypeModel:
         return Observed(self.metric, self.variances).prepare(self.prototypes, self.relevance)
 
     def _observed_distances(self, X: np.ndarray) -> np.ndarray:
-        """Distances over observed features; those of complete rows as ever."""
+        """Distances over observed features; the usual distances for complete rows."""
         D = self._observed.distances(X)[0]
         complete = np.flatnonzero(~np.isnan(X).any(axis=1))
         if len(complete):
@@ -373,7 +373,7 @@ class PrototypeModel:
         return self.labels[rows.as_numpy(rows.first_argmin(distances))]
 
     def scores(self, distances: np.ndarray) -> np.ndarray:
-        """A score per class, (N, C); the largest is that of the predicted class."""
+        """A score per class, (N, C); the predicted class has the largest."""
         distances = rows.as_numpy(distances)
         if self.decision.by_posterior:
             table = self.posterior(distances)

@@ -1,8 +1,8 @@
 """Relevance rules: the parameters of the metric, their start, constraints and penalties, and how they are learned.
 
 `None` in an estimator means the plain metric. A rule has a `metric` (its shape) and `smooth`: whether its step is a
-gradient, so that a batch solver can use it. Relevances lambda are non-negative and sum to one and every Omega has unit
-Frobenius norm, unless a rule learns their size (`ridge`).
+gradient, which batch solvers need. Relevances lambda are non-negative and sum to one and every Omega has unit Frobenius
+norm, unless a rule learns their size (`ridge`).
 
 Batch solvers minimise a function without constraints: they change free parameters, and the metric's parameters are
 `constrained(free)`.
@@ -71,7 +71,7 @@ class Relevance(Part):
         return free
 
     def pull_back(self, free: Array, R: Array, by_relevance: Array) -> Array:
-        """Gradient by the free parameters from that by R."""
+        """Gradient by the free parameters from the gradient by R."""
         return by_relevance
 
     def penalty(self, R: Array, scale: DataScale) -> Penalty | None:
@@ -81,7 +81,7 @@ class Relevance(Part):
 
 @dataclass(frozen=True)
 class Structured(Relevance, Structure):
-    """Base of the rules learned by gradient: local or shared, with what is known of the features."""
+    """Base of the rules learned by gradient: local or shared, with what is known about the features."""
 
     weighted_step: ClassVar[bool] = True
     local: Local | None = None
@@ -110,7 +110,7 @@ class Structured(Relevance, Structure):
         return (0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), len(labels))
 
     def penalty_unit(self, R: Array, scale: DataScale) -> float:
-        """The unit of a penalty that is a sum over groups of prototypes: independent of their number.
+        """The unit of a penalty that is a sum over groups of prototypes; it does not depend on their number.
 
         With a learned size it does not depend on the unit of the features either.
         """
@@ -132,7 +132,7 @@ class Weights(Structured):
         feature; with a ridge the sum of lambda is learned, without one it is one. From 500 samples on the weight falls
         as one over their number. Batch solvers only.
     feature_groups : sequence of str, int or None, optional
-        A label for each feature: those with the same label have the same weight, such as the columns of a one-hot
+        A label for each feature: features with the same label have the same weight, such as the columns of a one-hot
         variable or the wavelengths of a band; None excludes a feature. Batch solvers only.
     sparsity : float, default=0.0
         Weight of the entropy of the weights of features or groups, which prefers few of them: 0 for one feature and
@@ -143,7 +143,7 @@ class Weights(Structured):
     """
 
     def metric(self, labels: np.ndarray) -> Metric:
-        """The weighted metric, or that of each group."""
+        """The weighted metric, for each group if local."""
         return Diagonal() if self.local is None else LocalDiagonal(self.groups(labels))
 
     def start(self, samples: ArraySamples, labels: np.ndarray, *, stream: bool = False) -> np.ndarray:
@@ -169,7 +169,7 @@ class Weights(Structured):
         return 2 * free * self.shared(by_relevance)
 
     def penalty(self, R: Array, scale: DataScale) -> Penalty | None:
-        """ridge times the sum of all lambda, and that of the structure."""
+        """ridge times the sum of all lambda, and the penalty of the structure."""
         ridge = self.ridge * self.penalty_unit(R, scale)
         own = None if ridge == 0 else (ridge * R.sum(), ridge * namespace(R).ones_like(R))
         return _sum_of(own, self.penalty_of_weights(R))
@@ -211,9 +211,9 @@ class Matrix(Structured):
         with a ridge the norm of Omega is learned, without one it is one. From 500 samples on the weight falls as one
         over their number. Batch solvers only.
     feature_groups : sequence of str, int or None, optional
-        As in `Weights`; matrices have no equal weights, so groups count in `sparsity`, and None excludes a feature.
+        As in `Weights`, but weights are not made equal: groups only affect `sparsity`, and None excludes a feature.
     sparsity, smoothness : float, default=0.0
-        As in `Weights`; smoothness is of the rows of Omega, relative to |Omega|^2.
+        As in `Weights`; smoothness is for the rows of Omega, relative to |Omega|^2.
     rank : int, "auto" or None, default=None
         Rows of Omega. None means as many as features; with fewer samples than features, and a ridge or more than 1,000
         features, as many as there are directions in which samples differ. "auto" is the same up to 64 features, and 32
@@ -223,7 +223,7 @@ class Matrix(Structured):
         2010). Batch solvers only.
     shrinkage : float, default=0.0
         Weight of the penalty that draws matrices towards a shared one and scaled identities, see `shrunk`: a mean over
-        groups of prototypes that falls with the number of samples, as that of the ridge. Batch solvers only.
+        groups of prototypes that falls with the number of samples, like the ridge. Batch solvers only.
     """
 
     rate: ClassVar[float] = 0.001
@@ -232,7 +232,7 @@ class Matrix(Structured):
     shrinkage: float = 0.0
 
     def metric(self, labels: np.ndarray) -> Metric:
-        """The matrix metric, or that of each group."""
+        """The matrix metric, for each group if local."""
         return Mahalanobis() if self.local is None else LocalMahalanobis(self.groups(labels))
 
     def n_rows(self, n_features: int) -> int:

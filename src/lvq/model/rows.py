@@ -226,7 +226,7 @@ def checked_unit_rows(X: Array, name: str) -> Array:
     if len(zero):
         raise ValueError(
             f"{name} with metric='cosine' compares directions, and row {zero[0]}, counted from 0, has none: all "
-            f"of its numbers are 0. {len(zero)} of {X.shape[0]} rows are so; leave them out."
+            f"of its numbers are 0. Leave out such rows, {len(zero)} of {X.shape[0]}."
         )
     return unit_rows(X)
 
@@ -249,7 +249,7 @@ def column_range(X: Array) -> tuple[np.ndarray, np.ndarray]:
 
 
 def numbers(X: Array) -> np.ndarray:
-    """The numbers of an array; of sparse rows those that are stored."""
+    """The numbers of an array, for sparse rows the stored ones."""
     return X.data if is_sparse(X) else X
 
 
@@ -307,7 +307,7 @@ def check_magnitude(X: Array, name: str) -> Array:
 
 
 def block_rows(X: Array, columns: int = 0) -> int:
-    """Rows of a block with so many numbers a row, at least those of X."""
+    """Number of rows in a block with this many numbers per row, at least as many as X has."""
     if is_sparse(X):
         return max(1, SPARSE_BLOCK // max(1, -(-X.nnz // max(1, X.shape[0])), columns))
     return max(1, BLOCK // max(1, X.shape[1], columns)) * (ON_DEVICE if is_tensor(X) else 1)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MAX_THREADS = 4  # blocks that may be worked on at the same time
 MANY_PRODUCTS = 2**26  # of numbers, from which a call uses several threads
-THINNED = 8192  # samples, about, from which units, centres and the features' variances are computed
+THINNED = 8192  # approximate number of samples used for units, centres and the features' variances
 VARYING = 1e-24  # of the largest variance, below which a feature counts as constant
 
 Total = TypeVar("Total")
@@ -95,16 +95,16 @@ class ArraySamples(NamedTuple):
         return reduce(add, block_map.get()(lambda part: function(self.take(part)), blocks))
 
     def block_rows(self, columns: int = 0) -> int:
-        """Rows of a block with so many numbers a row, at least those of the samples."""
+        """Number of rows in a block with this many numbers per row, at least as many as the samples have."""
         return rows.block_rows(self.X, columns)
 
     def thinned(self) -> "ArraySamples":
-        """Every k-th sample where there are many, for what is computed once and needs not be exact."""
+        """Every k-th sample if there are many, for what is computed once and need not be exact."""
         step = max(1, self.n_samples // THINNED)
         return self if step == 1 else self.take(slice(None, None, step))
 
     def centre(self) -> Array:
-        """A point near the mean with few digits, so that subtracting it is exact for round numbers.
+        """A point near the mean with few digits: subtracting it is exact for round numbers.
 
         The origin for sparse samples, which stay as they are.
         """
@@ -181,7 +181,7 @@ def class_moments(samples: ArraySamples) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 def class_means(samples: ArraySamples) -> tuple[np.ndarray, np.ndarray]:
-    """Weight and weighted mean of each class, in float64; of sparse samples in their type."""
+    """Weight and weighted mean of each class, in float64; for sparse samples in their type."""
     if samples.in_memory and rows.is_sparse(samples.X):  # the means may be as large as the samples: one array
         means, mass = class_sums(samples.X, samples.y, samples.weight, samples.n_classes)
         means /= np.maximum(mass, np.finfo(mass.dtype).tiny)[:, None]
@@ -205,7 +205,7 @@ def _scatter(means: np.ndarray, block: ArraySamples) -> np.ndarray:
 
 
 class FeatureMoments(NamedTuple):
-    """Mean and variance of the observed values of each feature; the sum of two is that of the samples of both.
+    """Mean and variance of the observed values of each feature; the sum of two is for the samples of both.
 
     Examples
     --------
@@ -222,7 +222,7 @@ class FeatureMoments(NamedTuple):
 
     @classmethod
     def of(cls, samples: ArraySamples) -> "FeatureMoments":
-        """Of samples, in which NaN marks a missing value."""
+        """Moments of samples; NaN marks a missing value."""
         X, weight = samples.X, rows.wide(samples.weight)
         if rows.is_sparse(X):
             mean, squares = weight @ X / weight.sum(), weight @ rows.squared(X)
@@ -237,7 +237,7 @@ class FeatureMoments(NamedTuple):
         return cls(*(rows.as_numpy(part) for part in (mass, mean, scatter)))
 
     def __add__(self, other: "FeatureMoments") -> "FeatureMoments":  # type: ignore[override]
-        """Of the samples of both, by their means: sums of squares would lose digits far from the origin."""
+        """Moments of the samples of both, by their means: sums of squares would lose digits far from the origin."""
         mass, apart = self.mass + other.mass, other.mean - self.mean
         fraction = other.mass / np.where(mass > 0, mass, 1)
         scatter = self.scatter + other.scatter + apart**2 * self.mass * fraction
@@ -263,7 +263,7 @@ def _controller() -> "ThreadpoolController":
 
 
 def product_threads() -> int:
-    """Number of threads that a fit may use: that of a matrix product outside of all limits of this module."""
+    """Number of threads that a fit may use: as many as a matrix product outside of all limits of this module."""
     budget = _budget.get()
     if budget is not None:
         return budget
@@ -302,7 +302,7 @@ def block_threads(products: int) -> Iterator[Map]:
 
 
 def with_values(X: Array, y: np.ndarray) -> np.ndarray:
-    """Whether each row counts: all but those that have no value at all, unless their class has no others."""
+    """Whether each row counts: all except rows without any value, unless their class has no others."""
     if not rows.has_missing(X):
         return np.ones(len(y), dtype=bool)
     known = ~np.isnan(X).all(axis=1)
@@ -310,9 +310,9 @@ def with_values(X: Array, y: np.ndarray) -> np.ndarray:
 
 
 def filled(samples: ArraySamples, default: np.ndarray | None = None) -> ArraySamples:
-    """Samples with the mean of the observed values of their class for missing ones, for starts and importances.
+    """Samples with missing values replaced by the mean of their class, for starts and importances.
 
-    Where a class has no value of a feature it is the mean over all classes, and where there is none the default, or 0.
+    If a class has no value of a feature, the mean over all classes is used, and if there is none, the default, or 0.
     """
     X, y, weight = samples.X, samples.y, samples.weight
     if not rows.has_missing(X):

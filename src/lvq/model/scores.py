@@ -14,10 +14,10 @@ from lvq.model.metrics import class_starts, nearest_pair
 from lvq.model.rows import first_argmin, namespace, take_columns
 from lvq.typing import Array
 
-STEEP_APART = 10.0  # xi times the distance to the nearest other prototype; best of one row of each of 150 intents
+STEEP_APART = 10.0  # xi times the distance to the nearest other prototype; best with one row of each of 150 intents
 SHARPNESS = 5.0  # of the probabilities of a relative cost, unless its sigmoid has a slope
 LARGEST_TEMPERATURE = 8.0  # and one over it is the smallest
-PENALTY = 0.003  # of the squared logarithm of T, so that a few samples without an error do not mean certainty
+PENALTY = 0.003  # of the squared logarithm of T: a few samples without an error do not mean certainty
 SMALLEST_LOGARITHM = -1e4  # of a probability relative to the largest of its row
 
 
@@ -97,7 +97,7 @@ def _behind(link: Link, distances: np.ndarray) -> np.ndarray:
 
 
 def make_largest(scores: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """Scores in which that of the predicted class is the largest.
+    """Scores in which the predicted class has the largest.
 
     Far from all prototypes a kernel saturates and all classes tie; rounding can do the same.
     """

@@ -17,7 +17,7 @@ from lvq.typing import Array, Label
 
 EXACT = 5000  # samples of a class up to which a weight is exactly a number of copies and k-means runs until it settles
 LLOYD = 10  # iterations for larger classes, whose clusters only start the training
-SUBSET, PER_CENTRE = 2500, 50  # of its samples, and at least for each centre, its clusters are found by so many
+SUBSET, PER_CENTRE = 2500, 50  # samples of a larger class used to find its clusters, and at least for each centre
 #: Fraction of the weight that may still change its cluster when k-means ends. No fraction of less than 10,000 samples
 #: is equal to it: rounding never decides.
 SETTLED = 0.0199
@@ -157,9 +157,9 @@ def _nearest(Z: Array, centres: Array) -> Array:
 
 
 def _plus_plus(Z: Array, weight: np.ndarray, k: int, random_state: np.random.RandomState) -> list[int]:
-    """k-means++ draws; distances by products, those of a drawn row to its copies exactly zero."""
+    """k-means++ draws; distances by products, exactly zero between a drawn row and its copies."""
     squares = rows.as_numpy(rows.wide(rows.row_squares(Z)))
-    unclear = 1e-6 * squares.max()  # what a product cannot tell from zero is computed as a sum of squares
+    unclear = 1e-6 * squares.max()  # products this close to zero are computed again as sums of squares
     distance, chosen = np.ones(len(squares)), list[int]()
     for draw in random_state.uniform(size=k):
         cumulative = (weight * distance).cumsum()
@@ -173,7 +173,7 @@ def _plus_plus(Z: Array, weight: np.ndarray, k: int, random_state: np.random.Ran
 
 
 def _inside(centres: np.ndarray, X: Array) -> np.ndarray:
-    """Means in the range of the samples; rounding may carry those of equal numbers past it."""
+    """Means in the range of the samples; rounding may carry means of equal numbers past it."""
     if rows.is_tensor(X) and X.shape[0] > EXACT:
         return centres
     return np.clip(centres, *rows.column_range(X), out=centres)
@@ -203,7 +203,7 @@ def span(samples: ArraySamples) -> np.ndarray:
     """Orthonormal rows that span all differences of samples; the identity, unless samples are fewer than features.
 
     Distances between samples are the same in these as in all features; 60 samples of 5,000 features need only 59 rows.
-    Only distinct samples count, so that a weight of two is the same as two copies.
+    Only distinct samples count, so a weight of two is the same as two copies.
 
     Examples
     --------
@@ -229,8 +229,8 @@ def span(samples: ArraySamples) -> np.ndarray:
 def discriminant_directions(samples: ArraySamples, rank: int) -> np.ndarray:
     """Directions that separate the class means best against the spread within the classes, then principal axes.
 
-    A truncated identity would use the first features only. The covariance within the classes is shrunk towards a
-    multiple of the identity, so that constant features and fewer samples than features cause no error.
+    A truncated identity would use only the first features. The covariance within the classes is shrunk towards a
+    multiple of the identity, so constant features and fewer samples than features cause no error.
 
     Examples
     --------

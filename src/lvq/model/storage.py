@@ -1,6 +1,6 @@
 """A fitted model as plain arrays and a JSON header, and as a ``.npz`` file of these. Reading runs no code.
 
-A model may be made from any arrays, also from those of a file: `check` says whether they fit together.
+A model may be made from any arrays, also from a file: `check` says whether they fit together.
 """
 
 import json
@@ -150,7 +150,7 @@ def to_arrays(model: "PrototypeModel") -> dict[str, np.ndarray]:
 
 
 def from_arrays(cls: type[Model], arrays: Mapping[str, np.ndarray]) -> Model:
-    """The model of `to_arrays`; a clear ValueError where the arrays are not those of one."""
+    """The model of `to_arrays`; a clear ValueError if the arrays do not form one."""
     try:
         header = json.loads(bytes(np.asarray(arrays["header"], dtype=np.uint8)))
         if header["format"] != FORMAT:

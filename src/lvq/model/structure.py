@@ -1,4 +1,4 @@
-"""What is known of the features, as constraints and penalties of relevances learned by gradient.
+"""What is known about the features, as constraints and penalties of relevances learned by gradient.
 
 Features can share a weight (the columns of a one-hot variable, the wavelengths of a band) or be excluded; few of them
 can be preferred (`sparsity`), and smooth weights along features that have an order, as in spectra (`smoothness`). Both

@@ -37,18 +37,18 @@ def to_onnx(estimator: BaseEstimator) -> ModelProto:
     ColumnTransformer takes strings and numbers. Its outputs are
 
     - ``label``: the class, a string or an int64;
-    - ``probabilities``: as `predict_proba`, one column per class;
-    - ``certainty``: as `lvq.rejection.certainty`, by the measure of the RejectClassifier, else by "auto";
-    - ``accepted``: as `RejectClassifier.accept`; true for a model that does not reject.
+    - ``probabilities``: as from `predict_proba`, one column per class;
+    - ``certainty``: as from `lvq.rejection.certainty`, by the measure of the RejectClassifier, otherwise by "auto";
+    - ``accepted``: as from `RejectClassifier.accept`; true for a model that does not reject.
 
-    The graph computes in float64, so its labels are those of the model. A row for which `predict` raises an error (NaN,
+    The graph computes in float64, so its labels are the model's. A row for which `predict` raises an error (NaN,
     infinite or too large values) is not accepted, and its certainty is NaN.
 
     Parameters
     ----------
     estimator : fitted model, Pipeline or RejectClassifier
-        A model of this library; a Pipeline or a search with one, whose other steps skl2onnx can convert; a
-        CostClassifier or a RejectClassifier around either, or the latter around the former.
+        A model of this library; a Pipeline or a search with one, whose other steps skl2onnx can convert; or these in a
+        CostClassifier, in a RejectClassifier, or in a RejectClassifier around a CostClassifier.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def _refuse(estimator: BaseEstimator, found: FoundModel) -> None:
         reject.check_calibrated()
     if reject is not None and by_cost is not None and find_layer(by_cost, RejectClassifier) is not None:
         raise ValueError(
-            "to_onnx needs a RejectClassifier around a CostClassifier, not inside it, as thresholds belong to the "
+            "to_onnx needs a RejectClassifier around a CostClassifier, not inside it, because thresholds belong to the "
             "predictions by cost; got a RejectClassifier inside."
         )
     if found.model.variances is not None:
@@ -104,7 +104,7 @@ def _refuse(estimator: BaseEstimator, found: FoundModel) -> None:
 
 
 def _steps_before(skl2onnx: ModuleType, found: FoundModel, given: Inputs) -> ModelProto:
-    """A graph of the transformers before the model, whose one output are the samples as they reach it."""
+    """A graph of the transformers before the model; its only output is the samples as they reach the model."""
     from onnx import TensorProto, helper
 
     if not found.steps:

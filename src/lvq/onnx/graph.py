@@ -22,9 +22,9 @@ class Graph:
     Parameters
     ----------
     nodes, initializers : list
-        Those of the graph.
+        The names that the graph already has.
     prefix : str
-        Of the new names; no other name of the graph begins with it.
+        Prefix of the new names; no other name of the graph begins with it.
     """
 
     def __init__(

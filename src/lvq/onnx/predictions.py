@@ -96,7 +96,7 @@ class Predictions:
         return graph.node("Div", self.X, graph.node("Where", positive, lengths, graph.number(1))), positive
 
     def _squared(self, images: str, projected: np.ndarray, weights: np.ndarray | None = None) -> str:
-        """Of samples and prototypes, also with weights of features for each prototype."""
+        """Squared distances of images, also with weights of features for each prototype."""
         graph, squares = self.graph, self.graph.node("Mul", images, images)
         if weights is None:
             lengths, weights = graph.reduce("ReduceSum", squares, keep=True), np.ones_like(projected)
@@ -180,7 +180,7 @@ class Predictions:
 
     @cached_property
     def class_links(self) -> str:
-        """Smallest H of each class; none is below that of the nearest."""
+        """Smallest H of each class, at least that of the nearest prototype."""
         graph = self.graph
         D = self._by_class("ReduceMin", self.distances)
         H = self.linked(D)
@@ -213,7 +213,7 @@ class Predictions:
 
     @cached_property
     def _sharp(self) -> str:
-        """-xi H/T of each class, less the largest of the row."""
+        """-xi H/T of each class, minus the largest of the row."""
         graph, xi, temperature = self.graph, self.model.decision.xi, self.model.decision.temperature
         assert xi is not None
         behind = graph.node("Sub", self.class_links, graph.reduce("ReduceMin", self.class_links, keep=True))

@@ -34,7 +34,7 @@ def _probability(predictions: Predictions) -> str:
 
 
 def _margin(predictions: Predictions) -> str:
-    """What the choice saves, where costs decide."""
+    """How much the choice saves, where costs decide."""
     graph, savings = predictions.graph, predictions.savings
     own = graph.is_class(predictions.predicted, predictions.n_classes)
     others = graph.node("Where", own, graph.number(-np.inf), savings)

@@ -1,4 +1,4 @@
-"""Transformers as ONNX: those of this library, and two of scikit-learn that skl2onnx converts in float32."""
+"""Transformers as ONNX: this library's, and two of scikit-learn's that skl2onnx converts in float32."""
 
 from __future__ import annotations
 

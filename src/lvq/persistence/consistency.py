@@ -13,7 +13,7 @@ from lvq.estimators.specification import check_part
 from lvq.model.prototype_model import PrototypeModel
 from lvq.solvers.state import TrainingState, state_problem
 
-# arrays of scikit-learn's transformers whose last axis is that of the features
+# arrays of scikit-learn's transformers whose last axis is the features
 FEATURE_ATTRIBUTES = (
     "mean_", "var_", "scale_", "min_", "center_", "data_min_", "data_max_", "max_abs_", "components_", "directions_",
     "patterns_",
@@ -71,7 +71,7 @@ def _check_model(estimator: BaseEstimator) -> None:
     sizes = [estimator.n_features_in_, *np.shape(getattr(estimator, "feature_names_in_", 0))]
     require(set(sizes) == {model.n_features}, f"{name} has prototypes of {model.n_features} features for {sizes[0]}")
     if isinstance(vars(estimator).get("best_estimator_"), BaseEstimator):
-        return  # a search: the training state is that of the best estimator
+        return  # a search: the best estimator has the training state
     state = vars(estimator).get("_state")
     require(isinstance(state, TrainingState), f"{name} has no training state")
     problem = state_problem(state, model)  # compiled loops rely on its sizes

@@ -147,7 +147,7 @@ class Decoder:
         if is_part(kind):
             known = {part.name: part.default is MISSING and part.default_factory is MISSING for part in fields(kind)}
             needed = {part for part in known if known[part]}
-            require(needed <= set(state) <= set(known), f"other fields than those of {kind.__name__}")
+            require(needed <= set(state) <= set(known), f"other fields than {kind.__name__} has")
             getattr(result, "__post_init__", bool)()
         check(result)
         return result

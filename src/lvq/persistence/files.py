@@ -124,7 +124,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Trusted] = (), max_b
 
 
 def to_bytes(model: BaseEstimator, names: frozenset[str] = frozenset()) -> bytes:
-    """The content of a model's file; `names` are those of trusted classes."""
+    """The content of a model's file; `names` are of trusted classes."""
     encoder = Encoder(names)
     try:
         node = encoder.node(model)

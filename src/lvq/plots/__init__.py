@@ -16,7 +16,7 @@ Examples
 """
 
 from lvq.plots.arrays import feature_names, lambda_matrix, prototype_names, prototypes_in_units, relevance_profile
-from lvq.plots.curves import AccuracyRejectDisplay, CertifiedAccuracyDisplay
+from lvq.plots.curves import AccuracyRejectDisplay
 from lvq.plots.effects import EffectDisplay
 from lvq.plots.evidence import EvidenceDisplay
 from lvq.plots.projection import ProjectionDisplay, plane, regions
@@ -25,7 +25,6 @@ from lvq.plots.relevance import LambdaDisplay, RelevanceDisplay
 
 __all__ = [
     "AccuracyRejectDisplay",
-    "CertifiedAccuracyDisplay",
     "EffectDisplay",
     "EvidenceDisplay",
     "LambdaDisplay",

@@ -1,8 +1,8 @@
 """What a fitted model has learned, as arrays: relevances, matrices, prototypes, and their names.
 
 Every function takes a model of this library, alone or in a Pipeline, a search, a FrozenEstimator or a
-`RejectClassifier`. The last part finds out from names whether features are the pixels of an image, or have an order as
-wavelengths have.
+`RejectClassifier`. The last part decides by names whether features are the pixels of an image, or have an order, like
+wavelengths.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ def relevance_profile(estimator: BaseEstimator, *, values: Values | None = None)
     estimator : estimator
         Fitted model.
     values : {"importance", "lambda"}, optional
-        "importance" for `feature_importances_`, how much of what the model decides by the feature alone explains.
+        "importance" for `feature_importances_`, the share of the model's outputs that the feature explains alone.
         "lambda" for the relevances, or the diagonal of Lambda divided by its sum; equal weights for the Euclidean
         metric. With correlated features this diagonal is arbitrary. None is "importance" where the model has it, and
-        "lambda" for the Euclidean metric, and after `partial_fit`.
+        "lambda" for the Euclidean metric and after `partial_fit`.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def chosen_values(purpose: str, model: PrototypeModel, values: str | None) -> Va
 
 
 def lambda_matrix(estimator: BaseEstimator) -> Floats:
-    """Lambda, with (x - w)'Lambda (x - w) the model's squared distance; the mean over the prototypes of local metrics.
+    """Lambda, with (x - w)'Lambda (x - w) the model's squared distance; for local metrics the mean over prototypes.
 
     Diagonal for relevances, the identity for the Euclidean metric. `lambda_` of a model has each local matrix.
 
@@ -236,7 +236,7 @@ class PixelPlaces(NamedTuple):
     places: NDArray[np.intp]
 
     def whole(self, values: Floats, missing: float = 0.0) -> Floats:
-        """Whole images of the features, with a given value for pixels that are no features."""
+        """Whole images of the features, with a given value for pixels that are not features."""
         images = np.full((len(values), self.side**2), missing)
         images[:, self.places] = values
         return images
@@ -246,8 +246,8 @@ def pixel_places(names: Iterable[str]) -> PixelPlaces | None:
     """Where the features are in a square image; None for features that are not the pixels of one.
 
     Pixels are features without names, features with "pixel" in their names, or features numbered by row and column.
-    Other numbered features, such as the bands of a spectrum, are not. Up to a half of the pixels of numbered ones may
-    be left out, as constant ones are.
+    Other numbered features, such as the bands of a spectrum, are not. Up to half of the pixels may be missing from
+    numbered features, for example because they are constant.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Displays of curves: accuracy by coverage, and certified accuracy by the size of a change."""
+"""The display of accuracy by coverage."""
 
 from __future__ import annotations
 
@@ -11,54 +11,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from lvq.estimators.find_model import rejecting_layer
-from lvq.inspection.certify import certified_radius
 from lvq.plots.arrays import estimator_name
 from lvq.plots.style import COLOURS, Display, percent, show_percent
 from lvq.rejection.curves import AccuracyRejectCurve, accuracy_reject_curve, area_under_curve, path_curve
 from lvq.rejection.scores import certainty as certainty_of
-from lvq.typing import Argument, Floats, MatrixLike
+from lvq.typing import Argument, MatrixLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-NORM_NAMES = {1.0: "sum of the features' changes", 2.0: "Euclidean length", np.inf: "largest change of a feature"}
-
-
-class CurveDisplay(Display):
-    """Base of the displays of one curve."""
-
-    name: str | None
-
-    def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Self:
-        """Draw the curve. Several curves can be drawn on the same axes one after the other.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure.
-        name : str, optional
-            Name in the legend; by default that of the display.
-
-        Returns
-        -------
-        display : object
-            The display, with the artists as attributes.
-        """
-        self._set_axes(ax, (6.4, 4.8))
-        curves = sum(np.size(line.get_xdata()) > 1 for line in self.ax_.lines)  # single points are not curves
-        self._draw(self.name if name is None else name, COLOURS[curves % len(COLOURS)])
-        self.ax_.grid(alpha=0.3)
-        show_percent(self.ax_.yaxis)
-        self.legend_ = self.ax_.legend(loc="best") if self.ax_.get_legend_handles_labels()[0] else None
-        return self
-
-    def _draw(self, name: str | None, colour: str) -> None:
-        """Draw the curve and what belongs to it, and label the axes."""
-        raise NotImplementedError
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AccuracyRejectDisplay(CurveDisplay):
+class AccuracyRejectDisplay(Display):
     """Accuracy on the accepted samples as a function of coverage, the fraction of accepted samples.
 
     Create one with `from_estimator`. All parameters are stored as attributes.
@@ -103,6 +67,29 @@ class AccuracyRejectDisplay(CurveDisplay):
     area: float | None = None
     point: tuple[float, float] | None = None
     name: str | None = None
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Self:
+        """Draw the curve. Several curves can be drawn on the same axes, one after another.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default a new figure.
+        name : str, optional
+            Name in the legend; by default the name of the display.
+
+        Returns
+        -------
+        display : object
+            The display, with the artists as attributes.
+        """
+        self._set_axes(ax, (6.4, 4.8))
+        curves = sum(np.size(line.get_xdata()) > 1 for line in self.ax_.lines)  # single points are not curves
+        self._draw(self.name if name is None else name, COLOURS[curves % len(COLOURS)])
+        self.ax_.grid(alpha=0.3)
+        show_percent(self.ax_.yaxis)
+        self.legend_ = self.ax_.legend(loc="best") if self.ax_.get_legend_handles_labels()[0] else None
+        return self
 
     def _draw(self, name: str | None, colour: str) -> None:
         area = None if self.area is None else f"area {self.area:.4f}"
@@ -175,101 +162,3 @@ def _curve_and_point(
     correct, accepted = reject.predict(inputs) == labels, reject.accept(inputs)
     point = (float(accepted.mean()), float(correct[accepted].mean())) if accepted.any() else None
     return path_curve(reject.path_.evaluate(reject.certainty(inputs), correct, reject.cell(inputs))), point
-
-
-# -- robustness --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class CertifiedAccuracyDisplay(CurveDisplay):
-    """Certified accuracy: fraction of samples that are predicted correctly under every smaller change.
-
-    Create one with `from_estimator`. All parameters are stored as attributes.
-
-    Parameters
-    ----------
-    radii : ndarray of shape (n_points,)
-        Sizes of change, in the units of X, ascending from 0: every size at which the curve falls.
-    accuracy : ndarray of shape (n_points,)
-        Certified accuracy at these sizes; the plain accuracy at 0.
-    norm : {1, 2, inf}, default=2
-        Norm in which the size of a change is measured.
-    name : str, optional
-        Name in the legend.
-
-    Attributes
-    ----------
-    line_ : matplotlib Line2D
-        The curve, a falling step function.
-    legend_ : matplotlib Legend or None
-        The legend.
-    ax_, figure_ : matplotlib Axes and Figure
-        Where it is drawn.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from lvq import GLVQ
-    >>> from lvq.plots import CertifiedAccuracyDisplay
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = GLVQ(random_state=0).fit(X, y)
-    >>> display = CertifiedAccuracyDisplay.from_estimator(model, X, y)
-    >>> float(display.accuracy[0]) == model.score(X, y)
-    True
-    """
-
-    radii: ArrayLike
-    accuracy: ArrayLike
-    norm: float = 2
-    name: str | None = None
-
-    def _draw(self, name: str | None, colour: str) -> None:
-        # the accuracy at a radius holds for all smaller ones down to the previous radius
-        (self.line_,) = self.ax_.plot(self.radii, self.accuracy, color=colour, label=name, drawstyle="steps-pre")
-        xlabel = f"Size of the change ({NORM_NAMES[float(self.norm)]}, in the units of X)"
-        self.ax_.set(xlabel=xlabel, ylabel="Certified accuracy", ylim=(-0.02, 1.02))
-        self.ax_.set_xlim(left=0)
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, *, norm: float = 2, **plot_kwargs: Argument
-    ) -> Self:
-        """Plot the certified accuracy of a fitted model on labelled samples.
-
-        Parameters
-        ----------
-        estimator : estimator
-            A fitted model that `lvq.certified_radius` supports: a model of this library, alone or in a Pipeline of
-            scalers or a `RejectClassifier`. Rejection is ignored.
-        X : array-like of shape (n_samples, n_features)
-            Samples, preferably not used in training.
-        y : array-like of shape (n_samples,)
-            True classes of the samples.
-        norm : {1, 2, inf}, default=2
-            Norm in which the size of a change is measured.
-        **plot_kwargs : dict
-            Arguments of `plot`, such as `ax`.
-
-        Returns
-        -------
-        display : CertifiedAccuracyDisplay
-            The display, drawn.
-        """
-        labels, radius = column_or_1d(y), certified_radius(estimator, X, norm)
-        check_consistent_length(labels, radius)
-        radii, accuracy = certified_curve(radius, np.asarray(estimator.predict(X)) == labels)
-        return cls(radii=radii, accuracy=accuracy, norm=norm, name=estimator_name(estimator)).plot(**plot_kwargs)
-
-
-def certified_curve(radius: Floats, correct: ArrayLike) -> tuple[Floats, Floats]:
-    """Every size of change at which the certified accuracy falls, and the accuracy there.
-
-    Examples
-    --------
-    >>> certified_curve(np.array([0.5, 2.0]), [True, True])[1].tolist()
-    [1.0, 1.0, 0.5, 0.0]
-    """
-    held = np.sort(radius[np.asarray(correct)])
-    steps = np.unique(np.append(0.0, held[np.isfinite(held)]))
-    steps = np.append(steps, np.nextafter(steps[-1], np.inf))  # beyond the largest finite radius
-    return steps, (len(held) - np.searchsorted(held, steps, side="left")) / len(radius)

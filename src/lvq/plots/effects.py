@@ -4,7 +4,7 @@ Log-odds of class a against class b are (xi/T) (d_b - d_a), with d_c the distanc
 Class b is the nearest other class of the median sample: the median of each number and the most frequent category.
 - Where the metric is a weight for each feature, a and b have one prototype each, and no step mixes columns, the
   log-odds are a sum of functions of single columns, and these are drawn: the evidence of each column.
-- Otherwise the curve is that of the median sample with other values in one column.
+- Otherwise the curve shows the log-odds of the median sample with other values in one column.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CONFIDENCE = 0.9
 SIDE_BY_SIDE = 3  # small plots
 GREY = "#888888"
 NAME_LENGTH = 16  # characters of a category
-LEVEL, FEW = 28, 5  # characters, and categories, whose names are level or hardly rotated
+LEVEL, FEW = 28, 5  # characters up to which names are level, categories up to which they are hardly rotated
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def effects_of(
 ) -> Effects:
     """The numbers of `EffectDisplay.from_estimator`, which describes the parameters.
 
-    `refits` are those of `variable_importances`, where it was called before.
+    `refits` come from `variable_importances`, if it was called before.
     """
     found = need_model(estimator, "EffectDisplay")
     require_dense(X, "EffectDisplay")
@@ -107,7 +107,7 @@ def effects_of(
             continue
         rows = _changed(layout, median, column, grid.cells)
         height = pair.log_odds(found, rows, column, exact)
-        # the refits are not calibrated: their temperature is that of the model
+        # the refits are not calibrated: they take the temperature of the model
         others = [pair.log_odds(half, rows, column, exact) / found.model.decision.temperature for half in halves]
         known = np.full(len(labels), None) if cells is None else cells[:, column]
         effects.append(
@@ -160,7 +160,7 @@ class _Grid(NamedTuple):
     categories: list[str] | None = None
 
     def places(self, cells: np.ndarray) -> list[float]:
-        """Values of prototypes, without those that are unknown or beyond the ends."""
+        """Values of prototypes, without values that are unknown or beyond the ends."""
         if self.categories is not None:
             return [float(self.categories.index(str(cell))) for cell in cells if str(cell) in self.categories]
         known = [float(cell) for cell in cells if isinstance(cell, float | int)]
@@ -233,14 +233,14 @@ def _error(away: Floats, exact: bool) -> Floats:
 class EffectDisplay(Display):
     """The log-odds of a class along each column of the input, as small plots: the effect of each column.
 
-    Create one with `from_estimator`. All parameters are stored as attributes. Triangles are the prototypes: upwards
-    those of the class, downwards those of the other. Grey bars are the samples.
+    Create one with `from_estimator`. All parameters are stored as attributes. Triangles are the prototypes: of the
+    class (upwards) and of the other class (downwards). Grey bars are the samples.
 
     Parameters
     ----------
     effects : Effects
-        The classes and the curves; `exact` says whether the curves sum to the log-odds of each sample, or are those of
-        the median sample.
+        The classes and the curves; `exact` says whether the curves sum to the log-odds of each sample, or show the
+        median sample.
 
     Attributes
     ----------
@@ -264,14 +264,14 @@ class EffectDisplay(Display):
     effects: Effects
 
     def plot(self, ax: Axes | None = None, *, max_features: int | None = 12) -> Self:
-        """Draw the curves; in a figure of their own with a title.
+        """Draw the curves; a new figure gets a title.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         max_features : int or None, default=12
-            Number of columns, those of the largest effects; None draws all.
+            Number of columns, largest effects first; None draws all.
 
         Returns
         -------
@@ -286,7 +286,7 @@ class EffectDisplay(Display):
         self.ax_.set_axis_off()
         area = self.ax_.get_subplotspec()
         if area is None:
-            raise ValueError("ax of EffectDisplay.plot must be one of a grid, such as plt.subplots makes.")
+            raise ValueError("ax of EffectDisplay.plot must be part of a grid, such as plt.subplots makes.")
         places = area.subgridspec(high, wide)
         self.axes_: list[Axes] = []
         for place, effect in enumerate(shown):
@@ -339,8 +339,8 @@ class EffectDisplay(Display):
         class_ : label, optional
             The class; by default the second of two, or the one that is predicted for the median sample.
         n_resamples : int, default=0
-            Number of refits to random halves, for a 90 % interval of each curve; of its shape where curves are
-            evidence, as a constant can move from one of them to another.
+            Number of refits to random halves, for a 90 % interval of each curve. Where curves are evidence, it is for
+            the shape of the curve, as a constant can move from one curve to another.
         **plot_kwargs : dict
             Arguments of `plot`, such as `ax`.
 
@@ -381,6 +381,6 @@ def _draw(ax: Axes, effect: Effect) -> None:
 
 
 def _name_categories(ax: Axes, names: Sequence[str]) -> None:
-    """Level names where they fit beside each other; else the steeper the more there are."""
+    """Level names if they fit next to each other; otherwise steeper names, the more there are."""
     length = sum(map(len, names)) + 2 * len(names)
     name_ticks(ax.xaxis, names, rotation=0 if length <= LEVEL else 30 if len(names) <= FEW else 60)

@@ -32,18 +32,18 @@ class EvidenceDisplay(Display):
     evidence : ndarray of shape (n_columns,)
         Log-odds of each column for the predicted class against the rival's.
     feature_names : sequence of str
-        Names of the columns, best with their values.
+        Names of the columns, preferably with their values.
     label, rival_label : str
-        The predicted class and that of the rival.
+        The predicted class and the rival's class.
     rest : float, default=0.0
-        Evidence of further columns together, of which there are `n_rest`.
+        Total evidence of `n_rest` further columns.
     n_rest : int, default=0
         Number of these columns.
 
     Attributes
     ----------
     bars_ : matplotlib BarContainer
-        The bars: the largest evidence first, that of all other columns last.
+        The bars: the largest evidence first, all other columns together last.
     order_ : ndarray of int
         Indices of the columns that have a bar, in their order.
     ax_, figure_ : matplotlib Axes and Figure
@@ -76,7 +76,7 @@ class EvidenceDisplay(Display):
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         max_features : int or None, default=10
-            Number of columns with a bar, those of the largest evidence; the others have a common bar. None draws all.
+            Number of columns with a bar, largest evidence first; the others share a bar. None draws all.
 
         Returns
         -------
@@ -107,7 +107,7 @@ class EvidenceDisplay(Display):
         colours = [FOR if step >= 0 else AGAINST for step in steps]
         self.bars_: BarContainer = self.ax_.barh(places, steps, left=starts, color=colours)
         low, high = min(0.0, ends.min()), max(0.0, ends.max())
-        room = 0.22 * (high - low or 1.0)  # of the factors
+        room = 0.22 * (high - low or 1.0)  # for the factors
         for place, (step, start, end) in enumerate(zip(steps.tolist(), starts.tolist(), ends.tolist())):
             self.ax_.text(max(start, end) + 0.03 * room, place, f" {factor_text(step)}", va="center", size="small")
             self.ax_.plot([end, end], [place, min(place + 1, places[-1]) + 0.4], color="#888888", lw=0.8)
@@ -121,7 +121,7 @@ class EvidenceDisplay(Display):
         Parameters
         ----------
         explanation : InputExplanation
-            From `lvq.explain`, of a model with evidence, such as `LVQClassifier`.
+            From `lvq.explain`, for a model with evidence, such as `LVQClassifier`.
         row : int, default=0
             Number of the sample in the explanation.
         **plot_kwargs : dict

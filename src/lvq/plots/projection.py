@@ -1,13 +1,13 @@
 """The map of a model: samples, prototypes and predicted classes on the plane of its largest distances.
 
-The plane is that along which the distances of the model are largest: the principal axes of the samples in the model's
-metric, that is of Omega x where the model measures |Omega (x - w)|^2. Local metrics are replaced by their mean over the
-prototypes; without a learned metric these are the principal axes of the samples.
+Along the plane, the distances of the model are largest. Its axes are the principal axes of the samples in the model's
+metric: of Omega x where the model measures |Omega (x - w)|^2. Local metrics are replaced by their mean over the
+prototypes; without a learned metric the axes are the principal axes of the samples.
 
-A point of the plane represents the sample `inverse(point)`: that of the plane through the mean of the samples, with all
-other directions at the mean. `regions` contains the model's predictions there. If the samples differ along no more than
-two directions in the model's metric (`exact`), every sample drawn at a point has the prediction of its region.
-Otherwise the regions are a slice through the model, and a sample outside of that slice may have another prediction.
+A point of the plane represents the sample `inverse(point)`, with all other directions at the mean of the samples.
+`regions` contains the model's predictions there. If the samples differ along no more than two directions in the model's
+metric (`exact`), every sample drawn at a point has the prediction of its region. Otherwise the regions are a slice
+through the model, and a sample outside of that slice may have another prediction.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _root(model: PrototypeModel) -> Floats:
 def _components(Z: Floats, whole: Floats) -> tuple[Floats, Floats]:
     """At most two orthonormal rows along which centred rows vary most, and the fraction of the variance along each.
 
-    Directions are left out along which `whole` shows that what varies are rounding errors.
+    Directions along which only rounding errors vary, compared with `whole`, are left out.
     """
     least = SMALLEST**2 * float(whole.var(axis=0).max())
     if not (Z * Z).mean() > least:
@@ -229,7 +229,7 @@ def predict_points(estimator: BaseEstimator, Z: Floats) -> PointPredictions:
 
 
 def _without_steps(estimator: BaseEstimator, found: FoundModel) -> BaseEstimator:
-    """What predicts for samples that have passed the steps: the model, or by its probabilities a CostClassifier."""
+    """The predictor for samples that have passed the steps: the model, or a CostClassifier with its probabilities."""
     by_cost = find_layer(estimator, CostClassifier)
     if by_cost is None:
         return found.estimator
@@ -248,10 +248,9 @@ class ProjectionDisplay(Display):
     Create one with `from_estimator`. All parameters are stored as attributes.
 
     The axes are the principal axes of the samples in the model's metric; see `plane`. A region has the class that the
-    model predicts for the point of the plane through the mean of the samples, with all directions that are not drawn at
-    the mean. Where a model measures along no more than two directions, every sample drawn there has this prediction.
-    Otherwise the map is a slice through the model, and the title states how many samples lie in the region of their
-    predicted class.
+    model predicts for its points, with all directions that are not drawn at the mean of the samples. Where a model
+    measures along no more than two directions, every sample drawn there has this prediction. Otherwise the map is a
+    slice through the model, and the title states how many samples fall in the region of their predicted class.
 
     Parameters
     ----------
@@ -268,7 +267,7 @@ class ProjectionDisplay(Display):
     regions : Regions
         The model's predictions on a grid; the area of rejection is hatched.
     agreement : float
-        Fraction of the samples that lie in the region of their predicted class.
+        Fraction of the samples that fall in the region of their predicted class.
     sample_accepted : ndarray of shape (n_samples,), optional
         Whether each prediction is accepted; rejected samples are hollow.
 
@@ -319,8 +318,8 @@ class ProjectionDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure. The legend is beside the map in a figure with constrained
-            layout, else inside.
+            Axes to draw on; by default a new figure. The legend is next to the map in a figure with constrained layout,
+            otherwise inside it.
 
         Returns
         -------
@@ -339,7 +338,7 @@ class ProjectionDisplay(Display):
         self._explain_marks()
         self._label_axes()
         if not self.plane.exact:
-            title = f"{percent(self.agreement)} of the samples lie in the region of their predicted class"
+            title = f"{percent(self.agreement)} of the samples fall in the region of their predicted class"
             self.ax_.set_title(title, size="small")
         self.legend_ = shared.place_legend(self.ax_)
         return self

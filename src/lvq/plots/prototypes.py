@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
-MAX_COLUMNS_WITH_TEXT = 14  # prototypes up to which a table has its values as text
+MAX_COLUMNS_WITH_TEXT = 14  # prototypes up to which a table shows its values
 MAX_ROWS_WITH_TEXT = 60
-MAX_NAMED_IMAGES = 20  # with the name of the prototype; more have that of the class
+MAX_NAMED_IMAGES = 20  # with the name of the prototype; more are named by class
 MANY = 60  # ordered features that are drawn as lines
 
 
@@ -39,7 +39,7 @@ class PrototypeDisplay(style.Display):
     Parameters
     ----------
     values : ndarray of shape (n_prototypes, n_features)
-        Prototypes, in the units of X; NaN for features that the model does not use. For a category its fraction.
+        Prototypes, in the units of X; NaN for features that the model does not use. A category has its fraction.
     feature_names : sequence of str
         Names of the features.
     prototype_names : sequence of str
@@ -50,11 +50,11 @@ class PrototypeDisplay(style.Display):
         Names of the classes.
     differences : ndarray of shape (n_prototypes, n_features), optional
         Differences from the mean prototype in the units of the model, which the colours of a table show; by default
-        those of the values, divided by their standard deviation.
+        differences of the values, divided by their standard deviation.
     relevances : ndarray of shape (n_features,), optional
         Importance of each feature; a table that cannot show all shows the most important.
     title : str, default=""
-        The title, which names the steps behind which the values are where these cannot be inverted.
+        The title, which names the steps that cannot be inverted, if any: values are after these.
 
     Attributes
     ----------
@@ -102,10 +102,10 @@ class PrototypeDisplay(style.Display):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure.
+            Axes to draw on; by default a new figure.
         kind : {"auto", "table", "line", "image"}, default="auto"
-            "auto" uses images where the features fill a square of 8 x 8 or more and are called pixels, numbered by
-            row and column, or without names; lines where more than 60 features are numbered; else a table.
+            "auto" uses images if the features fill a square of 8 x 8 or more and are called pixels, are numbered by
+            row and column, or have no names; lines if more than 60 features are numbered; otherwise a table.
         max_features : int or None, default=30
             Number of rows of a table, the most important features first; None shows all, in their order.
 
@@ -162,7 +162,7 @@ class PrototypeDisplay(style.Display):
         return f"Difference from the mean prototype,\nin {unit}"
 
     def _write(self, texts: list[list[str]], dark: NDArray[np.bool_]) -> None:
-        """The values in their cells, white where these are dark."""
+        """The values in their cells, white on dark cells."""
         size = style.font_size(self.ax_.yaxis, len(self.order_), 8)
         for (row, column), is_dark in np.ndenumerate(dark):
             look: dict[str, Argument] = {"ha": "center", "va": "center", "color": "white" if is_dark else "black"}
@@ -220,9 +220,9 @@ class PrototypeDisplay(style.Display):
     def from_estimator(cls, estimator: BaseEstimator, **plot_kwargs: Argument) -> Self:
         """Plot the prototypes of a fitted model in the units of the pipeline's input.
 
-        The steps of a Pipeline are inverted, see `lvq.inspection.columns`. Where one of them cannot be, such as
-        `StandardNormalVariate`, prototypes are shown as the model sees them, and the title names the steps. Of a
-        one-hot encoding each category is a feature, with the fraction of the samples that the prototype stands for.
+        The steps of a Pipeline are inverted, see `lvq.inspection.columns`. If one of them cannot be, such as
+        `StandardNormalVariate`, prototypes are shown as the model sees them, and the title names the steps. In a
+        one-hot encoding, each category is a feature, with the fraction of the samples that the prototype stands for.
 
         Parameters
         ----------

@@ -41,7 +41,7 @@ class RelevanceDisplay(style.Display):
     feature_names : sequence of str
         Names of the features.
     values : {"importance", "lambda"}, default="lambda"
-        Which of the two they are; stated on the axis.
+        Which of the two these are; stated on the axis.
     intervals : ndarray of shape (2, n_features), optional
         Lower and upper ends of an interval of each importance, drawn as whiskers.
     confidence : float, optional
@@ -88,11 +88,11 @@ class RelevanceDisplay(style.Display):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure.
+            Axes to draw on; by default a new figure.
         kind : {"bar", "line"}, default="bar"
             A bar with a name for each feature, or a line over all features in their order, as for spectra.
         max_features : int or None, default=20
-            Number of bars, those with the largest values; the title states the sum of the others. None draws all.
+            Number of bars, largest values first; the title states the sum of the others. None draws all.
 
         Returns
         -------
@@ -160,8 +160,8 @@ class RelevanceDisplay(style.Display):
         """Plot the importances of a fitted model's features, or their weights in its distances.
 
         The features are those that reach the model; `from_importances` shows the columns of a pipeline's input, as the
-        report does. A step such as `lvq.SavitzkyGolay` keeps the names of the columns, but its outputs are others; the
-        title then names the steps.
+        report does. A step such as `lvq.SavitzkyGolay` changes the columns but keeps their names; the title then names
+        the steps.
 
         Parameters
         ----------
@@ -219,8 +219,8 @@ class LambdaDisplay(style.Display):
     """The matrix Lambda of a model's distance (x - w)'Lambda (x - w), as a heat map.
 
     Create one with `from_estimator`. All parameters are stored as attributes. The diagonal has the weight of each
-    feature by itself. An entry beside the diagonal is the weight of a pair of features: positive where differences in
-    the same direction increase the distance, negative where they decrease it.
+    single feature. An off-diagonal entry is the weight of a pair of features: positive where differences in the same
+    direction increase the distance, negative where they decrease it.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ class LambdaDisplay(style.Display):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Axes to draw on; by default those of a new figure.
+            Axes to draw on; by default a new figure.
 
         Returns
         -------
@@ -287,8 +287,8 @@ class LambdaDisplay(style.Display):
     def from_estimator(cls, estimator: BaseEstimator, **plot_kwargs: Argument) -> Self:
         """Plot Lambda of a fitted model: diagonal for relevances, the identity for the Euclidean metric.
 
-        The features are those that reach the model. Local matrices are replaced by their mean over the prototypes; the
-        display of a single one is made from ``model.lambda_``.
+        The features are those that reach the model. Local matrices are replaced by their mean over the prototypes; to
+        display a single one, use ``model.lambda_``.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
 """What displays share: their axes, colours of classes, short names and ticks.
 
-The eight colours are those of Okabe and Ito, which can be distinguished with any kind of colour vision. From the ninth
+The eight colours, by Okabe and Ito, can be distinguished with any kind of colour vision. From the ninth
 class on they are repeated lighter, darker and lighter again. Markers repeat after eleven classes, so colour and marker
 together are unique for the first 88 classes.
 """
@@ -37,7 +37,7 @@ class Display:
     figure_: Figure | SubFigure
 
     def _set_axes(self, ax: Axes | None, size: tuple[float, float]) -> None:
-        """Set `ax_` and `figure_`: the axes given, or those of a new figure of a size in inches."""
+        """Set `ax_` and `figure_`: the given axes, or a new figure of a size in inches."""
         name = type(self).__name__
         try:
             import matplotlib.pyplot as plt
@@ -128,7 +128,7 @@ def short_names(names: Sequence[object] | Labels, length: int = NAME_LENGTH) -> 
 
 
 def after(steps: Sequence[str]) -> str:
-    """A title that tells behind which steps of a pipeline features are; empty without steps."""
+    """A title that says after which steps of a pipeline features are; empty without steps."""
     return f"After {', '.join(steps)}" if steps else ""
 
 
@@ -195,12 +195,12 @@ def show_percent(axis: XAxis | YAxis) -> None:
 
 
 def legend_columns(count: int) -> int:
-    """Columns of a legend with so many entries that is no higher than the axes."""
+    """Number of columns with which a legend of this many entries is no higher than the axes."""
     return 1 + (count - 1) // 18
 
 
 def place_legend(ax: Axes) -> Legend:
-    """A legend beside the axes in a figure with constrained layout, else inside of the axes."""
+    """A legend next to the axes in a figure with constrained layout, otherwise inside the axes."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     columns = legend_columns(len(ax.get_legend_handles_labels()[0]))

@@ -1,9 +1,9 @@
-"""Removal of the directions that tell a nuisance apart, such as the site or the device that samples come from.
+"""Removal of the directions that show a nuisance, such as the site or the device that samples come from.
 
-A GMLVQ is trained to predict the nuisance, and the leading eigenvector v of its Lambda is what tells its values apart
-best. What it measures is subtracted along p, the difference of the values' means: x - p v'(x - mean), with v'p = 1.
-Then another GMLVQ is trained, until the nuisance is predicted no better than by chance. All of it is in whitened
-features, with a shrunk covariance: neither the units nor correlations of the features matter.
+A GMLVQ is trained to predict the nuisance; the leading eigenvector v of its Lambda separates the values best. What it
+measures is subtracted along p, the difference of the values' means: x - p v'(x - mean), with v'p = 1. Then another
+GMLVQ is trained, until the nuisance is predicted no better than by chance. All this is done in whitened features, with
+a shrunk covariance, so neither the units nor correlations of the features matter.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from lvq.inspection.steps import ADAPTERS, Adapter
 from lvq.model.relevance import Matrix
 from lvq.typing import Floats
 
-LIMIT = 2.0  # standard errors above chance up to which an accuracy is chance: one in forty is above it by accident
+LIMIT = 2.0  # accuracies up to this many standard errors above chance count as chance; one in forty is above it
 
 
 class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Project samples along the directions that tell a nuisance apart: site, device, batch, observer.
+    """Project samples along the directions that show a nuisance: site, device, batch, observer.
 
-    The directions are the leading eigenvectors of GMLVQ models that predict the nuisance, one after the other, until it
-    is predicted no better than by chance in held-out samples. Every feature stays a feature, in its units.
+    The directions are the leading eigenvectors of GMLVQ models that predict the nuisance, one after another, until it
+    is predicted no better than by chance in held-out samples. All features are kept, in their units.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     mean_ : ndarray of shape (n_features,)
         Mean of the samples.
     directions_ : ndarray of shape (n_directions, n_features)
-        What is measured: ``(X - mean_) @ directions_.T`` tells the nuisance apart, and is 0 after `transform`.
+        What is measured: ``(X - mean_) @ directions_.T`` shows the nuisance, and is 0 after `transform`.
     patterns_ : ndarray of shape (n_directions, n_features)
-        What one unit of each changes in the features, and what is subtracted for it.
+        How one unit of each changes the features, and what is subtracted for it.
     accuracies_ : ndarray of shape (n_directions + 1,)
         Accuracy of the nuisance in held-out samples, all its values weighted equally, before the first direction was
         removed and after each.
@@ -60,7 +60,7 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
-        Names of the features, where `fit` was given some.
+        Names of the features, where X had them.
 
     Examples
     --------
@@ -98,10 +98,10 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,), optional
-            Their classes. Where they are given, only differences within the classes count: what differs because a class
-            is more frequent at one site is not removed.
+            Their classes. If given, only differences within the classes count: differences that arise because a class
+            is more frequent at one site are not removed.
         nuisance : array-like of shape (n_samples,)
-            What is to be removed: the site or device of each sample.
+            The site or device of each sample, whose effect is removed.
 
         Returns
         -------
@@ -142,7 +142,7 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         X_new : ndarray of shape (n_samples, n_features)
-            The samples, without what tells the nuisance apart.
+            The samples, without the nuisance.
         """
         check_is_fitted(self)
         samples: NDArray[np.floating] = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
@@ -150,7 +150,7 @@ class NuisanceRemoval(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return projected.astype(samples.dtype, copy=False)
 
     def inverse_transform(self, X: ArrayLike) -> ArrayLike:
-        """The samples as they are: they have all features, and what was removed cannot be restored.
+        """The samples unchanged: they have all features, and what was removed cannot be restored.
 
         Parameters
         ----------
@@ -191,7 +191,7 @@ NuisanceRemoval._parameter_constraints = {
 
 
 class _Removed(NamedTuple):
-    """What is removed of whitened samples, and a model of the nuisance in the coordinates of the rest."""
+    """What is removed from whitened samples, and a model of the nuisance in the coordinates of the rest."""
 
     directions: Floats
     patterns: Floats
@@ -225,10 +225,10 @@ def _removals(Z: Floats, labels: NDArray[np.intp], weight: Floats) -> Iterator[_
 
 
 def _fitted(Y: Floats, labels: NDArray[np.intp], weight: Floats) -> GMLVQ:
-    """A model of the nuisance; a matrix with a row less than there are values separates all means."""
+    """A model of the nuisance; a matrix with one row fewer than there are values separates all means."""
     model = GMLVQ(relevance=Matrix(rank=min(int(labels.max()), Y.shape[1])), random_state=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a direction need not be exact
+        warnings.simplefilter("ignore", ConvergenceWarning)  # directions do not have to be exact
         return model.fit(Y, labels, sample_weight=weight)
 
 
@@ -236,8 +236,8 @@ def _pattern(Y: Floats, labels: NDArray[np.intp], weight: Floats, direction: Flo
     """What one unit of a direction changes: the means of the nuisance's values, as far as they differ in it.
 
     B v/(v'Bv) with B the covariance of these means and v the direction: with two values it is the difference of their
-    means, which is 0 after the removal. The variance of a mean is added to B, so that where means do not differ the
-    pattern is the direction itself.
+    means, which is 0 after the removal. The variance of a mean is added to B, so the pattern is the direction itself
+    where means do not differ.
     """
     groups = [np.flatnonzero(labels == value) for value in range(int(labels.max()) + 1)]
     means = np.array([np.average(Y[rows], axis=0, weights=weight[rows]) for rows in groups])
@@ -248,7 +248,7 @@ def _pattern(Y: Floats, labels: NDArray[np.intp], weight: Floats, direction: Flo
 
 
 def _class_means(X: Floats, labels: NDArray[np.intp], y: ArrayLike | None) -> Floats:
-    """For each sample the mean of its class, over the means of all values of the nuisance, which count equally."""
+    """The mean of each sample's class, over the means of all values of the nuisance, which count equally."""
     classes = np.zeros(len(X), dtype=np.intp) if y is None else np.unique(column_or_1d(y), return_inverse=True)[1]
     check_consistent_length(X, classes)
     result = np.empty_like(X)

@@ -17,9 +17,9 @@ Samples = NDArray[np.floating]
 
 
 class StandardNormalVariate(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """SNV: each sample less its own mean, divided by its own standard deviation.
+    """SNV: subtract from each sample its own mean and divide by its own standard deviation.
 
-    It removes differences in the offset and the scale of whole spectra, as scattered light causes them (Barnes et al.
+    It removes differences in the offset and the scale of whole spectra, such as scattered light causes (Barnes et al.
     1989). Nothing is learned. A sample without variation becomes 0.
 
     Examples
@@ -73,7 +73,8 @@ class SavitzkyGolay(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Smoothing, or a derivative, by polynomials in a window that moves along the features (Savitzky and Golay 1964).
 
     Every feature becomes the value, or the derivative, of the polynomial that fits the window around it best; at the
-    ends that of the last whole window. A first derivative removes an offset of the spectrum, a second one also a slope.
+    ends, the last whole window is used. A first derivative removes an offset of the spectrum, a second one also a
+    slope.
 
     Parameters
     ----------

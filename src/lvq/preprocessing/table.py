@@ -28,10 +28,10 @@ SOURCE = "X of TablePreprocessor"
 class TablePreprocessor(ColumnTransformer):
     """Turn a data frame into features: numbers standardised, categories one-hot encoded, dates as numbers of days.
 
-    `lvq fit` and `lvq.workflow.fit` use it. In a column of numbers with missing values, the median is filled in, and a
-    further feature indicates them. A missing category is a category of its own. A category that was not seen in `fit`
-    has the code 0 in all features of its column. Explanations, exemplars, certificates, counterfactuals and plots
-    are in terms of the columns of the frame.
+    `lvq fit` and `lvq.workflow.fit` use it. In a column of numbers with missing values, the median is filled in, and an
+    additional feature indicates them. A missing category is a separate category. A category that was not seen in `fit`
+    has the code 0 in all features of its column. Explanations, exemplars, certificates, counterfactuals and plots use
+    the columns of the frame.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class TablePreprocessor(ColumnTransformer):
     dates : sequence of str, default=()
         Columns of strings that are dates; columns with a date type need not be named.
     detection_limits : sequence of str, default=()
-        Columns of numbers in which "<0.5" is a value below a detection limit: half of the limit is used, here 0.25.
+        Columns of numbers in which "<0.5" is a value below a detection limit: half the limit is used, here 0.25.
     gaps : sequence of str, optional
         Columns of numbers that may have missing values: by default those that have some in `fit`. In other columns NaN
         stays NaN.
@@ -51,7 +51,7 @@ class TablePreprocessor(ColumnTransformer):
     kinds_ : dict from str to {"number", "date", "category"}
         The kind of each column.
     transformers_ : list of tuples
-        The fitted transformers, as those of any `ColumnTransformer`.
+        The fitted transformers, as in any `ColumnTransformer`.
     feature_names_in_ : ndarray of str
         The columns.
 
@@ -87,7 +87,7 @@ class TablePreprocessor(ColumnTransformer):
         self.detection_limits = detection_limits
         self.gaps = gaps
 
-    get_params = BaseEstimator.get_params  # not those of the transformers inside
+    get_params = BaseEstimator.get_params  # without the parameters of the transformers inside
     set_params = BaseEstimator.set_params
 
     def fit_transform(self, X: MatrixLike, y: ArrayLike | None = None, **params: Argument) -> np.ndarray:
@@ -198,7 +198,7 @@ class TablePreprocessor(ColumnTransformer):
         return "category" if texts or column.name in self.categorical else "number"
 
     def _read(self, X: pd.DataFrame, known: Mapping[str, np.ndarray]) -> pd.DataFrame:
-        """The columns as numbers and strings, those of categories under the known names."""
+        """The columns as numbers and strings, with categories under their known names."""
         name_of = X.index.tolist().__getitem__
         values = {
             name: read_cells(X[name], kind, set(known.get(name, ())), SOURCE, name_of)
@@ -210,7 +210,7 @@ class TablePreprocessor(ColumnTransformer):
 def read_cells(
     column: pd.Series, kind: Kind, known: set[str], source: str, row_number: Callable[[int], Label]
 ) -> np.ndarray:
-    """The values of a column of a kind: numbers, days, or categories under known names; TableError where it has others.
+    """The values of a column: numbers, days, or categories under known names; TableError for values of another kind.
 
     `source` and `row_number` name the table and a row in the error.
 
@@ -248,7 +248,7 @@ def as_categories(column: pd.Series, known: set[str]) -> np.ndarray:
 def known_names(values: np.ndarray, known: set[str]) -> np.ndarray:
     """Strings under the names that a model knows, where it knows their numbers: 7 may be 7.0 or 007 elsewhere.
 
-    A number with two names, as 1 and 1.0, has none.
+    A number with two names, such as 1 and 1.0, is left as it is.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a classifier around another one tells of it: classes, features, and the tags of scikit-learn."""
+"""What a classifier takes from the one inside it: classes, features, and the tags of scikit-learn."""
 
 from __future__ import annotations
 

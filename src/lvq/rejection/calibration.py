@@ -3,8 +3,8 @@
 Rules:
 - thresholds are fitted on samples the predicting model was not trained on: given (prefit), held out, or cross-fitted;
 - for a guarantee, measure and path are fixed before the testing samples are used, and these are drawn at random
-  (not by class), because the exact test needs independent samples. With groups whole groups are drawn, and one row of
-  each is tested;
+  (not by class), because the exact test needs independent samples. With groups, whole groups are drawn, and one row
+  of each is tested;
 - calibration counts samples: weights go to the estimator's `fit`, and a sample of weight 0 is not used at all.
 """
 
@@ -28,7 +28,7 @@ from lvq.rejection.thresholds import in_steps, local_thresholds, step_of
 from lvq.typing import Argument, CrossValidation, Floats, Fold, Labels, MatrixLike
 
 MIN_CELL_SIZE = 10  # cells with fewer calibration samples share a threshold
-STEADY_CELL_SIZE = 100  # cells with fewer have thresholds that vary much from one calibration to the next
+STEADY_CELL_SIZE = 100  # thresholds of smaller cells vary a lot from one calibration to the next
 LOW = 0.05  # fraction of the training samples below which ranks are not used
 PATH_FRACTION = 0.25  # of the calibration samples, for the path of a guarantee; the tests need the larger part
 
@@ -70,7 +70,7 @@ def held_out_rows(data: Data, fraction: float, rng: np.random.RandomState, *, fo
     usable = np.flatnonzero(data.weighted)
     if data.groups is not None or for_tests:
         return usable[drawn(data.units[usable], fraction, rng)]
-    # by class, so that the estimator is trained on all classes
+    # by class, so the estimator is trained on all classes
     classes = [rng.permutation(usable[data.y[usable] == label]) for label in np.unique(data.y[usable])]
     rows = np.concatenate([part[: min(round(fraction * len(part)), len(part) - 1)] for part in classes])
     return np.sort(rows)
@@ -89,7 +89,7 @@ def path_and_test_rows(units: Labels, rng: np.random.RandomState) -> tuple[IntAr
     return np.flatnonzero(for_path), others[np.unique(units[others], return_index=True)[1]]
 
 
-# -- what is predicted for them ----------------------------------------------------------------------------------------
+# -- their predictions -------------------------------------------------------------------------------------------------
 
 
 class Scored(NamedTuple):
@@ -112,7 +112,7 @@ def score(predictions: Predictions, measure: Measure, y: Labels) -> Scored:
 
 
 def calibrated(measure: Measure, estimator: BaseEstimator, data: Data, outliers: MatrixLike | None) -> Measure:
-    """The measure with what it takes from calibration samples and from outliers."""
+    """The measure, fitted to calibration samples and outliers if it depends on them."""
     if measure != "combined":
         return measure
     foreign = None if outliers is None else Predictions(estimator, outliers)
@@ -129,8 +129,8 @@ def cross_fitted(
 ) -> tuple[Scored, Measure]:
     """Every sample with weight as predicted by a model that was not trained on it; `given` is fitted in each fold.
 
-    Certainties are those of the predicting `estimator` by `on_scale`, and so are cells: its nearest prototype of the
-    class that was predicted. The second result is the measure of the predicting estimator.
+    `on_scale` converts certainties to the scale of the predicting `estimator`; a cell is its nearest prototype of the
+    predicted class. The second result is the measure of the predicting estimator.
     """
     predictions, parts, numbers = Predictions(estimator, data.X), list[Scored](), np.arange(len(data.y))
     folds, measures = list[tuple[IntArray, IntArray, Predictions]](), list[Measure]()
@@ -155,9 +155,9 @@ def cross_fitted(
 def on_scale(certainty: Floats, training: Floats, final: Floats) -> Floats:
     """Certainties of a fold's model on the scale of the predicting model, by ranks among their training samples.
 
-    What is more certain than 30 % of the training samples in the fold becomes what is more certain than 30 % of those
-    of the predicting model. Samples that were left out are less certain than training samples, and keep that. Below
-    nearly all training samples there is no rank to go by, and certainties keep their value.
+    A certainty above 30 % of the training samples in the fold becomes one above 30 % of the training samples of the
+    predicting model. So left-out samples remain less certain than training samples. Below nearly all training samples
+    there is no rank to use, and certainties keep their value.
 
     Examples
     --------
@@ -218,6 +218,6 @@ def _small_cells(cell: Labels) -> tuple[str, ...]:
         return ()
     return (
         f"{small} of {len(sizes)} cells have fewer than {STEADY_CELL_SIZE} calibration samples, the smallest "
-        f"{sizes.min()}: their own thresholds vary much from one calibration to the next, and those with fewer than "
-        f"{MIN_CELL_SIZE} share one. One threshold for all, thresholds='global', is steadier.",
+        f"{sizes.min()}: their thresholds vary a lot from one calibration to the next, and cells with fewer than "
+        f"{MIN_CELL_SIZE} share one. A single threshold, thresholds='global', is more stable.",
     )

@@ -76,7 +76,7 @@ class RejectClassifier(AroundClassifier):
     accepted, whatever their error rate is. By default 30 % of the samples set the thresholds and do not train (`cv`).
 
     Whether a sample is accepted depends on this sample alone. Samples of equal certainty are accepted or rejected
-    together; `notes_` tells where more are accepted than requested for this reason.
+    together; `notes_` says where more are accepted than requested for this reason.
 
     Parameters
     ----------
@@ -85,35 +85,34 @@ class RejectClassifier(AroundClassifier):
     measure : str or callable, default="auto"
         The measure of certainty: "relsim", "radius", "distance", "probability", "margin", or a function of
         (estimator, X). "combined" adds "none of these" to the classes, for models of this library. "auto" is "combined"
-        with ``metric="cosine"``, where calibration samples have one length, as embeddings have, and where `fit` gets
-        `outliers`; otherwise "probability" for models with a steepness
-        `xi` (LVQClassifier, MCE, LOGM) and for other classifiers, "relsim" for the other models of this library. See
-        `lvq.rejection.scores`.
+        with ``metric="cosine"``, if all calibration samples have the same length, as embeddings have, and if `fit` gets
+        `outliers`; otherwise "probability" for models with a steepness `xi` (LVQClassifier, MCE, LOGM) and for other
+        classifiers, "relsim" for the other models of this library. See `lvq.rejection.scores`.
     thresholds : {"global", "optimal", "greedy"}, default="global"
-        One threshold for all samples; or one for each winning prototype of a model of this library, for each predicted
-        class of other classifiers, by an optimal search or by the greedy one of Fischer et al. Local thresholds need
-        about 100 calibration samples for each cell; `notes_` tells where there are fewer, and cells with fewer than 10
-        share one threshold.
+        One threshold for all samples; or one for each cell, found by an optimal search or by the greedy one of Fischer
+        et al. A cell is a winning prototype of a model of this library, or a predicted class of another classifier.
+        Local thresholds need about 100 calibration samples for each cell; `notes_` says where there are fewer, and
+        cells with fewer than 10 share one threshold.
     min_coverage : float, optional
-        Accept about this fraction of new samples, with a high accuracy; more where many are equally certain.
+        Accept about this fraction of new samples, with a high accuracy; more if many are equally certain.
     min_accuracy : float, optional
-        Reach at least this accuracy on the accepted calibration samples, with the highest coverage. What holds on these
-        samples need not hold on others: `max_error` guarantees it.
+        Reach at least this accuracy on the accepted calibration samples, with the highest coverage. On other samples
+        it may be lower; only `max_error` guarantees it.
     cost_ratio : float, optional
         Minimise the cost on the calibration samples, where a rejection costs this fraction of an error (Chow).
     max_error : float or list of floats, optional
         P(error | accepted) is at most this, with probability `confidence` over the calibration samples; `fit` raises a
-        `GuaranteeError` where this is not achievable. From a list the lowest that is achievable, and `notes_` tells
-        why lower ones are not; give the list before looking at the samples.
+        `GuaranteeError` if this is not achievable. With a list, the lowest achievable one is used, and `notes_` says
+        why lower ones are not; choose the list before looking at the samples.
     confidence : float, default=0.95
-        Of `max_error`.
+        Confidence of `max_error`.
     cv : float, "prefit", int, splitter or iterable, default=0.3
         Which samples are used for calibration. A fraction of the samples given to `fit`, which the estimator is then
         not trained on. "prefit", or an estimator in a `sklearn.frozen.FrozenEstimator`: all samples given to `fit`; the
-        estimator is fitted already and a copy of it is kept. Otherwise cross-fitting: each fold's samples are predicted
-        by a model trained on the others, and the predicting model is trained on all. A number of folds takes samples in
-        their order; where neighbours are alike, give a splitter that shuffles. Folds may also be (train, test, model),
-        with a model that is fitted to the training samples of the fold already. A guarantee is about the model that
+        estimator is already fitted, and `fit` keeps a copy of it. Otherwise cross-fitting: each fold's samples are
+        predicted by a model trained on the others, and the predicting model is trained on all. A number of folds takes
+        samples in their order; where neighbours are alike, give a splitter that shuffles. Folds may also be (train,
+        test, model), with a model already fitted to the training samples of the fold. A guarantee is for the model that
         predicts, so `max_error` needs a fraction or "prefit".
     random_state : int, RandomState or None, default=0
         Draws the held-out samples. A guarantee is void if several values are tried and the best result is chosen.
@@ -135,7 +134,7 @@ class RejectClassifier(AroundClassifier):
     path_ : ThresholdPath
         All operating points, with their counts on the samples they were fitted on.
     notes_ : tuple of str
-        What is not as requested, and what the thresholds or the guarantee are about where it is not obvious.
+        Deviations from the request, and what the thresholds or the guarantee are for where it is not obvious.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -216,7 +215,7 @@ class RejectClassifier(AroundClassifier):
         outliers: MatrixLike | None = None,
         **fit_params: Argument,
     ) -> Self:
-        """Fit the estimator, unless it is fitted already, and its thresholds.
+        """Fit the estimator, unless it is already fitted, and its thresholds.
 
         A `fit` that fails or is interrupted leaves the classifier as it was.
 
@@ -231,17 +230,17 @@ class RejectClassifier(AroundClassifier):
             count once there.
         groups : array-like of shape (n_samples,), optional
             Groups of samples that are not independent, such as patients with several rows. Whole groups are held out
-            or left out of a fold. With `max_error` one drawn row of each group is tested, and the guarantee is stated
-            for groups: a randomly chosen row of a new group. They are also given to an estimator whose `fit` has
-            `groups`.
+            or left out of a fold. With `max_error`, one row drawn from each group is tested, and the guarantee is for
+            a randomly chosen row of a new group. The groups are also given to an estimator whose `fit` has `groups`.
         outliers : array-like of shape (n_outliers, n_features), optional
-            Inputs of no class, for ``measure="combined"``: they place "none of these" and train nothing. It is where
-            most of them are found, as far as mistakes are found nearly as well. Without them it is farther away than
-            99 % of the calibration samples are from their prototypes, 95 % of samples of one length. The target still
-            chooses how many are accepted, and `max_error` is about samples like those of calibration: nothing is
-            guaranteed for inputs of no class. `accept` of others of them shows how many pass.
+            Inputs of no class, for ``measure="combined"``: they set the distance of "none of these" and do not train
+            the model. This distance finds most of them while mistakes are found nearly as well. Without outliers,
+            99 % of the calibration samples are nearer to a prototype than this distance, or 95 % of samples that all
+            have the same length. The target still chooses how many are accepted, and `max_error` holds for samples
+            like the calibration samples: nothing is guaranteed for inputs of no class. To see how many pass, use
+            `accept` on other such inputs.
         **fit_params : dict
-            For the estimator's `fit`; arrays with an entry per sample are split as the samples are.
+            Passed to the estimator's `fit`; arrays with an entry per sample are split with the samples.
 
         Returns
         -------
@@ -333,7 +332,7 @@ class RejectClassifier(AroundClassifier):
         if outliers is not None and self.measure not in ("auto", "combined"):
             raise ValueError(
                 f"outliers of RejectClassifier.fit need measure='combined' or 'auto', got {self.measure!r}, which "
-                "takes nothing from them."
+                "does not use them."
             )
         if self.measure != "auto":
             return self.measure
@@ -471,7 +470,7 @@ class RejectClassifier(AroundClassifier):
         return Predictions(self.estimator_, X)
 
     def check_calibrated(self) -> None:
-        """Raise a ValueError where the estimator has another model than that the thresholds were calibrated for."""
+        """Raise a ValueError if the model of the estimator has changed since the thresholds were calibrated."""
         check_is_fitted(self)
         if fingerprint(self.estimator_) != self.calibrated_model_:
             raise ValueError(
@@ -481,7 +480,7 @@ class RejectClassifier(AroundClassifier):
             )
 
     def reason_for(self, predictions: Predictions) -> NDArray[np.str_]:
-        """`reason` of predictions that were made already.
+        """`reason` of predictions already made.
 
         Parameters
         ----------
@@ -512,7 +511,7 @@ class RejectClassifier(AroundClassifier):
         return self.certainty_for(self.predictions(X))
 
     def certainty_for(self, predictions: Predictions) -> Floats:
-        """`certainty` of predictions that were made already.
+        """`certainty` of predictions already made.
 
         Parameters
         ----------
@@ -540,7 +539,7 @@ class RejectClassifier(AroundClassifier):
         return cells_of(self.predictions(X))
 
     def predict_or_reject(self, X: MatrixLike, reject_label: Label = None) -> Labels:
-        """Classes, and a label of its own for the rejected samples.
+        """Classes, and a separate label for the rejected samples.
 
         Parameters
         ----------
@@ -552,8 +551,8 @@ class RejectClassifier(AroundClassifier):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Of the type of the classes if that can hold the label, as integers hold -1; otherwise of objects, so no
-            class changes its type.
+            It has the type of the classes if that can hold the label, as integers can hold -1; otherwise it holds
+            objects, so no class changes its type.
         """
         predictions = self.predictions(X)
         dtype = _common_type(np.asarray(self.classes_), reject_label)
@@ -607,8 +606,8 @@ def _common_type(classes: Labels, label: Label) -> np.dtype:
     """A type that holds classes and label without changing the value of a class."""
     if np.ndim(label) or any(label == known for known in classes.tolist()):
         raise ValueError(
-            f"reject_label must be a scalar that is not a class, got {label!r} beside the classes {classes.tolist()}; "
-            "use None, or a label that no sample can have."
+            f"reject_label must be a scalar that is not one of the classes {classes.tolist()}, got {label!r}; use "
+            "None, or a label that no sample can have."
         )
     given = np.asarray(label).dtype
     return np.result_type(classes.dtype, given) if classes.dtype.kind == given.kind else np.dtype(object)

@@ -47,8 +47,8 @@ def cost_matrix(costs: Costs, classes: ArrayLike) -> NDArray[np.float64]:
         for key, cost in costs.items():
             if pairs.count(key) != 1:
                 raise ValueError(
-                    f"costs must be of pairs 'true:predicted' of the classes {', '.join(map(repr, names[:8]))}, got "
-                    f"{key!r}; give a matrix where classes have colons in their names."
+                    f"costs must have keys 'true:predicted' of the classes {', '.join(map(repr, names[:8]))}, got "
+                    f"{key!r}; if names of classes contain colons, give a matrix."
                 )
             matrix.flat[pairs.index(key)] = float(cost)
     else:
@@ -98,7 +98,7 @@ class CostClassifier(AroundClassifier):
     True
     """
 
-    decides_by_cost = True  # predictions are not those of the nearest prototype
+    decides_by_cost = True  # it may not predict the class of the nearest prototype
 
     def __init__(self, estimator: BaseEstimator, costs: Costs) -> None:
         self.estimator = estimator
@@ -114,7 +114,7 @@ class CostClassifier(AroundClassifier):
         y : array-like of shape (n_samples,)
             Their classes.
         **fit_params : dict
-            For the classifier's `fit`.
+            Passed to the classifier's `fit`.
 
         Returns
         -------
@@ -147,7 +147,7 @@ class CostClassifier(AroundClassifier):
         return np.asarray(self.estimator_.predict_proba(X))
 
     def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
-        """Minus the expected cost of each prediction; for two classes what the second one saves.
+        """Minus the expected cost of each prediction; for two classes, how much the second one saves.
 
         Parameters
         ----------

@@ -1,9 +1,9 @@
 """The operating point that accepts a requested fraction of new samples.
 
 With one global threshold it is an order statistic: a threshold at the k-th lowest of n values rejects a new value with
-probability k/(n + 1). With local thresholds the most accurate point of their path is taken that rejects no more samples
-than requested; each of its thresholds counts as one sample more than it rejects. Then one level for all cells rises and
-rejects the least certain of the others, until the requested fraction is rejected.
+probability k/(n + 1). With local thresholds, start from the most accurate point of their path that rejects no more
+samples than requested; each of its thresholds counts as one sample more than it rejects. Then one level for all cells
+rises and rejects the least certain of the others, until the requested fraction is rejected.
 
 Samples of equal certainty at the level are all accepted, so more may be accepted than requested; a note says how many.
 """
@@ -17,7 +17,7 @@ import numpy as np
 from lvq.rejection.path import BoolArray, OperatingPoint, ThresholdPath
 from lvq.typing import Floats, Labels
 
-NOTED = 0.02  # by how much the expected coverage is above the requested one where a note tells it
+NOTED = 0.02  # how far the expected coverage must exceed the requested one for a note
 
 
 def coverage_point(
@@ -27,7 +27,7 @@ def coverage_point(
     *,
     step: float = 1e-9,
 ) -> tuple[OperatingPoint, tuple[str, ...]]:
-    """The point for a requested coverage of new samples, and notes on what is not as requested.
+    """The point for a requested coverage of new samples, and notes on deviations from the request.
 
     Parameters
     ----------
@@ -73,17 +73,17 @@ def coverage_point(
 
 
 def _notes(coverage: float, expected: float, to_reject: float, n_samples: int) -> tuple[str, ...]:
-    """What is not as requested."""
+    """Deviations from the request."""
     if to_reject < 0.5 and coverage < 1:
         return (
-            f"A coverage of {coverage:g} is not achievable with {n_samples} calibration samples, of which no "
+            f"A coverage of {coverage:g} is not achievable with {n_samples} calibration samples, because no "
             "threshold rejects so few: all samples will be accepted. Give at least "
-            f"{round(1 / (1 - coverage))} of them.",
+            f"{round(1 / (1 - coverage))} calibration samples.",
         )
     if expected > coverage + max(NOTED, 2 / n_samples):
         return (
             f"About {100 * expected:.1f} % of new samples will be accepted, more than the requested "
-            f"{100 * coverage:g} %: many samples have exactly the certainty of the threshold, and equal ones are "
-            "accepted together.",
+            f"{100 * coverage:g} %: many samples have exactly the certainty of the threshold, and they are all "
+            "accepted.",
         )
     return ()

@@ -57,7 +57,7 @@ def accuracy_reject_curve(certainty: ArrayLike, correct: ArrayLike) -> AccuracyR
 def path_curve(path: ThresholdPath) -> AccuracyRejectCurve:
     """The curve of a path, on the samples of its counts (see `ThresholdPath.evaluate` for others).
 
-    On other samples coverage need not fall from point to point: the points are sorted, and those of equal coverage are
+    On other samples coverage may rise from point to point: the points are sorted, and points of equal coverage are
     averaged, because choosing the best of them would use the true classes.
 
     Examples

@@ -9,10 +9,11 @@ Rules:
 - points are tested from the lowest to the highest coverage, each at the full level, until the first failure. The tests
   start where the path's own coverage predicts about three times as many accepted samples as are needed without any
   error, because a test of fewer samples fails for any classifier;
-- with several bounds the largest is tested first, each at the start of its own sequence, and the first failure ends
-  the tests; only the smallest continues along its sequence. All that passed holds at once, so the smallest is stated;
-- with groups the testing samples are one drawn row of each group, which are independent where rows are not. What is
-  guaranteed is about them: a randomly chosen row of a new group.
+- several bounds are tested from the largest down, each at the start of its own sequence, and the first failure ends
+  the tests; only the smallest continues along its sequence. All bounds that passed hold at once, so the smallest is
+  stated;
+- with groups, one row drawn from each group is tested: these are independent where rows are not. The guarantee is for
+  such rows: a randomly chosen row of a new group.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from lvq.typing import Floats
 
 FEWEST_EXPECTED = 45  # accepted testing samples where the tests start
 LARGEST = 1e300  # number of samples that is reported
-SUFFICIENT_FACTOR = 3  # times the samples needed without any error, from which "not achievable" is reported
+SUFFICIENT_FACTOR = 3  # "not achievable" needs this many times the samples needed without any error
 REMEDIES = "raise max_error (--max-error), or use a better classifier or measure of certainty"
 
 
@@ -39,7 +40,7 @@ REMEDIES = "raise max_error (--max-error), or use a better classifier or measure
 class CertifiedPoint(OperatingPoint):
     """An operating point whose error rate among accepted samples is at most `max_error`, with the given confidence.
 
-    Its counts are those on the testing samples.
+    Its counts are from the testing samples.
 
     Attributes
     ----------
@@ -50,9 +51,9 @@ class CertifiedPoint(OperatingPoint):
     p_value : float
         P-value of the exact test that certified the point.
     unit : {"samples", "groups"}
-        What the guarantee is about: a new sample, or a randomly chosen sample of a new group.
+        What the guarantee is for: a new sample, or a randomly chosen sample of a new group.
     requested_error : float or None
-        The lowest of several bounds, where it could not be guaranteed and `max_error` is the lowest that could be.
+        The lowest of several bounds, if it could not be guaranteed; `max_error` is then the lowest that could be.
     """
 
     max_error: float
@@ -87,7 +88,7 @@ def certify(
     cell: ArrayLike,
     guarantees: Sequence[Guarantee],
 ) -> tuple[CertifiedPoint, tuple[str, ...]]:
-    """The point of a path with the highest coverage among those certified on samples that the path was not fitted on.
+    """The certified point of a path with the highest coverage, tested on samples that the path was not fitted on.
 
     Parameters
     ----------
@@ -96,13 +97,13 @@ def certify(
     certainty, correct, cell : array-like of shape (n_samples,)
         The testing samples.
     guarantees : sequence of Guarantee
-        What is to be certified: one, or several that differ in `max_error`, of which the lowest possible is wanted.
+        What to certify: one, or several that differ in `max_error`, to certify the lowest possible.
 
     Returns
     -------
     point : CertifiedPoint
     notes : tuple of str
-        What the guarantee is about, where there are groups, and why the lowest of several bounds is not guaranteed.
+        What the guarantee is for, if there are groups, and why the lowest of several bounds is not guaranteed.
 
     Raises
     ------
@@ -154,24 +155,24 @@ def _notes(point: CertifiedPoint, counts: ThresholdPath, requested: Guarantee) -
     notes = []
     if point.unit == "groups":
         notes.append(
-            "The guarantee is stated for groups: it is about a randomly chosen row of a new group, and was tested on "
+            "The guarantee is stated for groups: it holds for a randomly chosen row of a new group, and was tested on "
             f"one row of each of {point.n_testing} groups. Rows of large groups may have a higher error rate."
         )
     if point.requested_error is not None:
         notes.append(
-            f"An error rate of at most {100 * point.requested_error:g} % could not be guaranteed; the lowest of the "
-            f"bounds that can be is {100 * point.max_error:g} % among accepted predictions, with confidence "
-            f"{point.confidence:g}, at a coverage of {100 * point.coverage:.0f} %. Why: "
+            f"An error rate of at most {100 * point.requested_error:g} % could not be guaranteed; "
+            f"{100 * point.max_error:g} % is the lowest bound that can be guaranteed for accepted predictions, with "
+            f"confidence {point.confidence:g}, at a coverage of {100 * point.coverage:.0f} %. Why: "
             f"{explain_failure(counts, requested)}"
         )
     return tuple(notes)
 
 
 def fixed_sequence(path: ThresholdPath, n_testing: int, guarantee: Guarantee) -> IntArray:
-    """All points from the first that can pass a test, by rising coverage; of equal coverage the later comes first."""
+    """All points from the first that can pass a test, by rising coverage; at equal coverage the later comes first."""
     needed = samples_needed(guarantee.max_error, guarantee.level)
     # With fewer than nine times the samples needed, three times is too far along the path: use the geometric mean.
-    # A part of a path with few samples may accept far fewer than expected, so there is a least number of them.
+    # Where few samples are expected, far fewer may be accepted, so there is a minimum.
     start = min(max(3 * needed, FEWEST_EXPECTED), sqrt(needed * n_testing))
     order = np.lexsort((-np.arange(len(path)), path.accepted))
     expected = path.coverage[order] * n_testing
@@ -238,13 +239,13 @@ class GuaranteeError(ValueError):
     """
 
     def __init__(self, message: str, reason: str = "", samples_needed: int | None = None) -> None:
-        super().__init__(message)  # from which alone an exception is rebuilt in another process, then its attributes
+        super().__init__(message)  # another process rebuilds an exception from this alone, then sets its attributes
         self.reason = reason
         self.samples_needed = samples_needed
 
 
 def too_few(n_accepted: int, n_testing: int, guarantee: Guarantee) -> GuaranteeError | None:
-    """The error for fewer accepted testing samples than are needed without any error; None where there are enough."""
+    """The error if fewer testing samples are accepted than are needed without any error; None if they are enough."""
     needed = samples_needed(guarantee.max_error, guarantee.level)
     if n_accepted >= needed:
         return None
@@ -257,7 +258,7 @@ def too_few(n_accepted: int, n_testing: int, guarantee: Guarantee) -> GuaranteeE
 
 
 def explain_failure(counts: ThresholdPath, guarantee: Guarantee) -> GuaranteeError:
-    """The error for a sequence of points of which the first failed, from the testing counts of all points of the path.
+    """The error for a sequence of points whose first one failed, from the testing counts of all points of the path.
 
     It is based on the point with the lowest error rate among those that accept enough samples.
     """
@@ -277,7 +278,7 @@ def explain_failure(counts: ThresholdPath, guarantee: Guarantee) -> GuaranteeErr
     below = rate[best] < guarantee.max_error
     if not below and n_testing >= SUFFICIENT_FACTOR * fewest:
         return GuaranteeError(
-            f"{shown}. More samples help only if the rate falls further for the most certain; otherwise {REMEDIES}.",
+            f"{shown}. More samples help only if the most certain ones have a lower rate; otherwise {REMEDIES}.",
             "error_rate",
         )
     assumed = float(rate[best]) if below else guarantee.max_error / 2  # too few to decide whether it is below
@@ -291,7 +292,7 @@ def explain_failure(counts: ThresholdPath, guarantee: Guarantee) -> GuaranteeErr
 
 
 def _more_samples(message: str, n_testing: float, guarantee: Guarantee, otherwise: str = REMEDIES) -> GuaranteeError:
-    """The advice to use more samples: so many that `n_testing` of them are for testing."""
+    """The advice to use more samples: enough for `n_testing` of them to be used for testing."""
     total, fraction = ceil(n_testing / guarantee.fraction_tested), guarantee.fraction_tested
     use = "" if fraction == 1 else f" ({fraction:.3g} of them are used for testing)"
     return GuaranteeError(

@@ -161,8 +161,8 @@ class ThresholdPath:
         )
 
     def with_accuracy(self, min_accuracy: float) -> OperatingPoint:
-        """The point with the highest coverage among those whose accepted samples have at least this accuracy."""
-        accuracy = np.nan_to_num(self.accuracy, nan=-1.0)  # of a point that accepts nothing
+        """The point with the highest coverage among all with at least this accuracy of the accepted samples."""
+        accuracy = np.nan_to_num(self.accuracy, nan=-1.0)  # NaN at a point that accepts nothing
         if accuracy.max() < min_accuracy:
             raise ValueError(
                 f"min_accuracy={min_accuracy!r} is not reached at any threshold; the highest accuracy is "
@@ -173,13 +173,13 @@ class ThresholdPath:
     def cheapest(self, cost_ratio: float) -> OperatingPoint:
         """The point with the lowest total cost, where a rejection costs this fraction of an error (Chow).
 
-        0 rejects all errors it can, 1 rejects nothing. The highest coverage is taken of equally good points.
+        0 rejects all errors it can, 1 rejects nothing. Among equally good points, the highest coverage wins.
         """
         costs = self.accepted_errors + cost_ratio * (self.n_samples - self.accepted)
         return self.point(self.best(np.ones(len(self), dtype=np.bool_), -costs))
 
     def best(self, allowed: BoolArray, merit: Floats) -> int:
-        """Index of the allowed point with the largest merit; of equal ones that with the highest coverage."""
+        """Index of the allowed point with the largest merit; if several, the one with the highest coverage."""
         candidates = np.flatnonzero(allowed)
         return int(candidates[np.lexsort((-self.accepted[candidates], -merit[candidates]))[0]])
 

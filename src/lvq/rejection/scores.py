@@ -6,7 +6,7 @@
 | "radius" | `lvq.certified_radius`: no smaller change of the sample changes the prediction | as that function |
 | "distance" | minus the distance to the winner, in the model's metric: low for outliers | models of this library |
 | "probability" | probability of the predicted class; the posterior of the soft models | any with predict_proba |
-| "margin" | score of the predicted class less the best other score | any with decision_function |
+| "margin" | score of the predicted class minus the best other score | any with decision_function |
 | "auto" | see below | any |
 | "combined" | as "auto", where "none of these" is one more class: see `NoneOfThese` | models of this library |
 
@@ -14,12 +14,12 @@ A user's own measure is a function ``measure(estimator, X) -> certainty``; its a
 "outlier", names what a low value means. d+ is the distance to the nearest prototype of the predicted class, the winner;
 d- is the distance to the nearest prototype of all other classes. All measures use the same table of distances.
 
-"auto" is "relsim" for models of this library with a cost of relative distances, and "probability" for those with a
-steepness xi (on the development pool its errors come first more often); "margin" for a `CostClassifier`, what its
-choice saves; "probability", else "margin", for other classifiers.
+"auto" is "relsim" for models of this library with a cost of relative distances, and "probability" for models with a
+steepness xi (on the development data it more often ranks errors first); "margin" for a `CostClassifier`, the cost that
+its choice saves; "probability", or if there is none "margin", for other classifiers.
 
-Probability finds mistakes and distance finds foreign inputs. "combined" finds both; it needs calibration samples, so it
-is for `RejectClassifier` alone, where it is "auto" for metric="cosine" and for samples of one length, as of embeddings.
+Probability finds mistakes and distance finds foreign inputs. "combined" finds both; it needs calibration samples, so
+only `RejectClassifier` has it, as "auto" for metric="cosine" and for samples of one length, such as embeddings.
 """
 
 from __future__ import annotations
@@ -278,15 +278,18 @@ def _area(positive: np.ndarray, values: Floats) -> float:
 
 
 def on_sphere(predictions: Predictions) -> bool:
-    """Whether samples have one length, as most embeddings have; 0 and one other size alone are codes of categories."""
+    """Whether samples have one length, as most embeddings have; 0 and a single other value are codes of categories."""
     X = predictions.inputs
     lengths, sizes = np.sqrt(row_squares(X)), np.abs(X.data if is_sparse(X) else X)
     coded = bool(np.isin(sizes, (0, sizes.max(initial=0))).all())
-    return not coded and bool(np.ptp(lengths) <= ONE_LENGTH * lengths.max())
+    apart = np.sqrt(
+        max((lengths**2).mean() - np.square(np.asarray(X.mean(axis=0))).sum(), 0)
+    )  # not far from the origin
+    return not coded and bool(np.ptp(lengths) <= ONE_LENGTH * min(apart, lengths.max()))
 
 
 def mean_measure(measures: Sequence[Measure]) -> Measure:
-    """The measure of the predicting model, given those of the folds' models."""
+    """The measure of the predicting model, from the measures of the folds' models."""
     own = [each.distance for each in measures if isinstance(each, NoneOfThese)]
     return NoneOfThese(float(np.mean(own))) if own else measures[0]
 
@@ -347,7 +350,7 @@ def certainty(estimator: BaseEstimator, X: MatrixLike, measure: str | SampleFunc
 
 
 def fingerprint(estimator: BaseEstimator) -> str:
-    """What tells the model of a fitted estimator from others; of other classifiers the classes."""
+    """A digest of the model of a fitted estimator; the classes of other classifiers."""
     found = find_model(estimator)
     return repr(np.asarray(estimator.classes_).tolist()) if found is None else found.model.fingerprint
 

@@ -93,7 +93,7 @@ def staircase(correct_certainty: Floats, error_certainty: Floats) -> Staircase:
 
     Examples
     --------
-    Thirteen samples, of which those of rank 1, 5, 7 and 10 are correct:
+    Thirteen samples; ranks 1, 5, 7 and 10 are correct:
 
     >>> import numpy as np
     >>> steps = staircase(np.array([1.0, 5, 7, 10]), np.array([2.0, 3, 4, 6, 8, 9, 11, 12, 13]))
@@ -169,7 +169,7 @@ def _walk(cells: Sequence[Staircase]) -> Iterator[list[int]]:
     table = np.stack([np.pad(stairs.errors, (0, width), mode="edge")[:width] for stairs in cells])
     start = np.zeros(len(cells), dtype=np.intp)
     alone = _gains(table, last, start, np.arange(width))  # errors rejected by one cell only
-    level, rejected = start, 0  # errors besides those that are rejected at no cost
+    level, rejected = start, 0  # errors in addition to those rejected at no cost
     yield level.tolist()
     while rejected < (table[:, -1] - table[:, 0]).sum():
         following = int(level.sum()) + 1

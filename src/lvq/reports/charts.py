@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from lvq.inspection.importance import VariableImportances
-from lvq.plots import CertifiedAccuracyDisplay, EffectDisplay, EvidenceDisplay, LambdaDisplay, RelevanceDisplay
+from lvq.plots import EffectDisplay, EvidenceDisplay, LambdaDisplay, RelevanceDisplay
 from lvq.plots.effects import GREY, Effects
 from lvq.plots.evidence import AGAINST, FOR, with_value
 from lvq.plots.style import COLOURS, MARKERS, class_colours, mix, percent, short_names, show_percent
@@ -81,8 +81,6 @@ def drawings(report: Report) -> dict[str, str]:
     if found is not None and found.drawn:
         charts["roc"] = partial(_by_threshold, found, recall=False), 2.6, CARD
         charts["precision"] = partial(_by_threshold, found, recall=True), 2.6, CARD
-    if isinstance(report.certified, CertifiedAccuracyDisplay):
-        charts["certified"] = partial(_certified, report.certified), 2.4, WIDTH
     return {name: _svg(name, *chart) for name, chart in charts.items()}
 
 
@@ -235,8 +233,3 @@ def _by_threshold(found: Probabilities, ax: Axes, *, recall: bool) -> None:
     ax.set(xlim=(-0.02, 1.02), xlabel="Recall (sensitivity)" if recall else "1 − specificity")
     ax.set(ylim=(-0.02, 1.02), ylabel="Precision (PPV)" if recall else "Sensitivity")
     _percentages(ax)
-
-
-def _certified(certified: CertifiedAccuracyDisplay, ax: Axes) -> None:
-    certified.plot(ax)
-    ax.set_xlabel("Length of the change")

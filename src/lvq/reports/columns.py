@@ -1,4 +1,4 @@
-"""The columns that the page shows: those of the data where the steps before the model can be followed back.
+"""The columns that the page shows: columns of the data where the steps before the model can be followed back.
 
 Otherwise, as behind a Normalizer, they are the features that reach the model. This file alone asks how a pipeline maps
 columns to features; the rest of the report sees names, values and contributions.
@@ -50,7 +50,7 @@ class Columns:
     Attributes
     ----------
     in_units : bool
-        Whether columns are those of X; otherwise they are the features of the model.
+        Whether these are columns of X; otherwise they are the features of the model.
     names : list of str
         Names of the columns that are shown.
     places : ndarray of int

@@ -21,15 +21,15 @@ from lvq.typing import Floats, MatrixLike
 
 MAX_IMPORTANCE = 0.5  # of a single column, above which it may contain the class
 MAX_AREA = 0.99  # AUC of a single column, from which on it may contain the class
-MAX_FRACTION = 0.4  # of the columns that separate the classes alone, up to which they are suspicious
-MIN_CLASS = 5  # test samples of a class, from which on its AUC is looked at
-MIN_COLUMNS = 4  # from which on such an importance is remarkable
-MIN_ROWS = 50  # from which on a different whole number in each is remarkable
+MAX_FRACTION = 0.4  # columns that separate the classes alone are suspicious up to this fraction of all
+MIN_CLASS = 5  # test samples that a class needs for its AUC
+MIN_COLUMNS = 4  # with fewer, such an importance is normal
+MIN_ROWS = 50  # with fewer, a different whole number in each row is normal
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a study knows beside model and samples.
+    """What a study knows in addition to the model and the samples.
 
     Attributes
     ----------
@@ -44,13 +44,13 @@ class Context:
     notes : sequence of str
         What was left out, and warnings.
     seed : int, optional
-        Of split and model.
+        Seed of the split and of the model.
     dates : collection of str
         Columns of days since 1970.
     marks : dict
-        Strings that mean a missing value, by column.
+        Strings that mark a missing value, by column.
     groups : ndarray, optional
-        Groups of the held-out samples, which are not independent inside a group.
+        Groups of the held-out samples; samples of one group are not independent.
     folds : Folds, optional
         From a cross-validation among the training samples.
     importances : VariableImportances, optional
@@ -73,7 +73,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Data:
-    """Names and sizes of the data; classes are in natural order, those that the model does not know come last."""
+    """Names and sizes of the data; classes are in natural order, then classes that the model does not know."""
 
     name: str
     target: str | None
@@ -130,15 +130,12 @@ def _suspects(held_out: HeldOut, importances: VariableImportances | None, n_know
     if n_known:
         found.append(
             f"{counted(n_known, 'test sample')} of {len(held_out.y)} ({percent(n_known / len(held_out.y))}) "
-            f"{'has' if n_known == 1 else 'have'} the same values as a training sample, so the model may have seen the "
-            "answer."
+            f"{'has' if n_known == 1 else 'have'} the same values as a training sample: the model may know the answer."
         )
     alone = _enough_alone(held_out)
     if alone:
-        start, end = ("Is", "It alone") if len(alone) == 1 else ("Are", "Each")
-        found.append(
-            f"{start} {listed(alone)} known before the class is? {end} separates the classes almost perfectly."
-        )
+        start = f"Column {listed(alone)}" if len(alone) == 1 else f"Each of the columns {listed(alone)}"
+        found.append(f"{start} separates the classes almost perfectly. Is it known before the class? If not, drop it.")
     low, _ = fraction_of(held_out.correct).interval or (0.0, 1.0)
     useful = low > np.bincount(held_out.y).max() / len(held_out.y)
     if useful and importances is not None and len(importances.names) >= MIN_COLUMNS:
@@ -146,19 +143,20 @@ def _suspects(held_out: HeldOut, importances: VariableImportances | None, n_know
         share = float(importances.importances[first])
         name = str(importances.names[first])
         if share > MAX_IMPORTANCE and name not in alone:
-            found.append(f"Is {name} known before the class is? It has {percent(share)} of the importance.")
+            found.append(
+                f"Column {name} has {percent(share)} of the importance. Is it known before the class? If not, drop it."
+            )
     numbers = [k for k, values in enumerate(held_out.numbers.T) if k not in columns.dates and _numbers_rows(values)]
     numbered = [columns.names[k] for k in numbers]
     if numbered and columns.in_units:
         found.append(
-            f"These columns have a different whole number in every test sample: {listed(numbered)}. Leave them out if "
-            "they are identifiers or row numbers."
+            f"Columns with a different whole number in every test sample: {listed(numbered)}. Drop any identifiers."
         )
     return found
 
 
 def _enough_alone(held_out: HeldOut) -> list[str]:
-    """Columns of which each separates the classes: by order, or by values that have one class each."""
+    """Columns that separate the classes on their own: by order, or by values that have one class each."""
     y, columns = held_out.y, held_out.columns
     if len(y) < MIN_ROWS or len(np.unique(y)) < 2 or columns.images() is not None or ordered_axis(columns.names):
         return []

@@ -1,4 +1,4 @@
-"""Cross-validation among the training samples, beside logistic regression on the same folds."""
+"""Cross-validation among the training samples, compared with logistic regression on the same folds."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ class Folds:
 
     @property
     def above_logistic_regression(self) -> Interval | None:
-        """95 % interval of the accuracy less that of logistic regression."""
+        """95 % interval of the accuracy minus the accuracy of logistic regression."""
         return None if self.logistic_regression is None else self.above(self.logistic_regression)
 
     def above(self, other: float | Sequence[float]) -> Interval:
-        """95 % interval of the accuracy less another one, by the t test of Nadeau and Bengio.
+        """95 % interval of the accuracy minus another one, by the t test of Nadeau and Bengio.
 
-        The variance of the mean of J differences is that of a difference times 1 / J + n_test / n_train, as training
-        sets share samples. A difference is known to a test sample at best, so its standard deviation is at least that:
-        a difference of one sample in every fold shows nothing.
+        The variance of the mean of J differences is the variance of one times 1 / J + n_test / n_train, as training
+        sets share samples. A difference is known to one test sample at best, so its standard deviation is at least
+        that: a difference of one sample in every fold shows nothing.
         """
         from scipy.stats import t
 

@@ -1,7 +1,7 @@
 """Metrics of predictions that accuracy hides: by class, with intervals, by costs, and of probabilities.
 
-Intervals of fractions are those of Clopper and Pearson. Where rows belong to groups, such as patients, they are not
-independent: the groups are then drawn again at random, and the interval holds 95 % of the fractions that this gives.
+Intervals of fractions are by Clopper and Pearson. Where rows belong to groups, such as patients, they are not
+independent: the groups are then resampled, and the interval holds 95 % of the resulting fractions.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def fraction_of(hit: ArrayLike, of: ArrayLike | None = None, groups: NDArray[np.
 
 
 def _group_interval(hits: Bools, chosen: Bools, groups: NDArray[np.intp]) -> Interval | None:
-    """Percentiles of the fraction when groups are drawn again; None for a single group."""
+    """Percentiles of the fraction over resampled groups; None for a single group."""
     _, codes = np.unique(groups[chosen], return_inverse=True)
     total = np.bincount(codes).astype(np.float64)
     if len(total) < 2:
@@ -175,7 +175,7 @@ def _of_class(
 
 @dataclass(frozen=True)
 class Costs:
-    """Costs of mistakes (rows are true classes), the mean cost of a sample, and that of the cheapest single class."""
+    """Costs of mistakes (rows are true classes), mean cost of a sample, and mean cost of always predicting a class."""
 
     matrix: list[list[float]]
     mean: float
@@ -184,7 +184,7 @@ class Costs:
 
 
 def costs_of_predictions(costs: Floats, codes: Codes, predicted: Codes) -> Costs:
-    """Mean cost of predictions beside that of always predicting one class.
+    """Mean cost of predictions, and of always predicting the cheapest class.
 
     Examples
     --------
@@ -221,7 +221,7 @@ class Probabilities:
 def probabilities_of(table: Floats, codes: Codes, *, is_calibrated: bool = False) -> Probabilities:
     """Calibration in ten equal bins with its mean absolute difference, and the Brier score.
 
-    With two classes the Brier score is that of one of them, and curves are of the rarer one.
+    With two classes the Brier score counts one of them, and curves are for the rarer one.
 
     Examples
     --------

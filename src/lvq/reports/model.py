@@ -18,7 +18,6 @@ from lvq.model.links import Part
 from lvq.model.local_metrics import LocalDiagonal
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots.arrays import ordered_axis
-from lvq.plots.curves import certified_curve
 from lvq.plots.effects import Effects, effects_of
 from lvq.rejection import RejectClassifier
 from lvq.rejection.classifier import TARGETS
@@ -35,7 +34,7 @@ MAX_EFFECTS = 8
 MAX_MATRIX_FEATURES = 15  # in the heat map
 MAX_PROTOTYPES = 24
 OUTSIDE = 1e-6  # of the range, that counts as outside
-# features with an order, as those of spectra
+# features with an order, as in spectra
 MIN_ORDERED = 20
 MIN_CORRELATION = 0.8  # median over neighbouring features
 MAX_CURVE_POINTS = 400
@@ -135,7 +134,7 @@ def importances_of(held_out: HeldOut, X: MatrixLike, known: VariableImportances 
 
 
 def matrix_of(columns: Columns, *, ordered: bool) -> plots.LambdaDisplay | None:
-    """Lambda divided by its trace, of the most relevant features, or of every few ones in their order."""
+    """Lambda divided by its trace, for the most relevant features, or for ordered features at regular intervals."""
     if columns.model.relevance is None or columns.model.has_weights:
         return None
     estimator, every = columns.found.estimator, plots.feature_names(columns.estimator).tolist()
@@ -162,7 +161,7 @@ def effects_on_page(held_out: HeldOut, importances: VariableImportances | None) 
     try:
         shown, refits = columns.places[top[:MAX_EFFECTS]].tolist(), () if importances is None else importances.refits
         found = effects_of(columns.estimator, held_out.X, features=shown, refits=refits)
-    except ValueError:  # X is no table of rows of which others can be made
+    except ValueError:  # X is not a table whose values can be replaced
         return None
     names = dict(zip(names_before(columns.found).tolist(), columns.all_names))
     return replace(found, columns=[replace(one, name=names.get(one.name, one.name)) for one in found.columns])
@@ -173,7 +172,7 @@ def effects_on_page(held_out: HeldOut, importances: VariableImportances | None) 
 
 @dataclass(frozen=True)
 class Prototypes:
-    """The prototypes; values are of those that win most samples, in lists with a row for each and an entry a column."""
+    """The prototypes; values are given for the shown ones, a list for each with an entry per column."""
 
     label: list[int]
     name: list[str]
@@ -249,7 +248,7 @@ def _beyond(held_out: HeldOut) -> Floats:
 
 @dataclass(frozen=True)
 class Curves:
-    """Importances and prototypes along the axis of features that have an order, as those of spectra."""
+    """Importances and prototypes along the axis of features that have an order, as in spectra."""
 
     importance: plots.RelevanceDisplay | None
     prototypes: plots.PrototypeDisplay
@@ -289,8 +288,8 @@ def curves_of(held_out: HeldOut, importances: VariableImportances | None) -> Cur
 # -- robustness --------------------------------------------------------------------------------------------------------
 
 
-def certified_of(held_out: HeldOut, rows: Codes) -> plots.CertifiedAccuracyDisplay | str:
-    """Certified accuracy of some samples, by the length of a change of the model's input; or why there is none."""
+def certified_of(held_out: HeldOut, rows: Codes) -> list[tuple[float, float]] | str:
+    """Lengths of a change of the model's input, and the certified accuracy of samples there; or why there is none."""
     if held_out.costs is not None:
         return (
             "a certificate is about the class of the nearest prototype, but the class with the least expected cost is "
@@ -305,5 +304,6 @@ def certified_of(held_out: HeldOut, rows: Codes) -> plots.CertifiedAccuracyDispl
             radius = certified_radius(held_out.columns.found.estimator, held_out.inputs[rows])
         except ValueError as error:
             return str(error)
-    radii, accuracy = certified_curve(radius, held_out.correct[rows])
-    return plots.CertifiedAccuracyDisplay(radii=radii, accuracy=accuracy)
+    held = radius[held_out.correct[rows]]
+    lengths = [0.0, *(np.quantile(held, (0.25, 0.5, 0.75), method="lower") if len(held) else [])]
+    return [(float(length), float((held >= length).sum() / len(radius))) for length in lengths]

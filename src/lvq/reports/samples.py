@@ -97,7 +97,7 @@ def _largest_contributions(held_out: HeldOut, explained: Explained, rows: Codes)
 
 @dataclass(frozen=True)
 class FeatureLine:
-    """A column in an explanation: values of sample, winner and rival, and what speaks for the predicted class."""
+    """A column in an explanation: values of sample, winner and rival, and evidence for the predicted class."""
 
     name: str
     value: JSONValue
@@ -130,7 +130,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Explanations:
-    """The most certain of the wrong predictions, and correct ones of middling certainty from each class."""
+    """The most certain wrong predictions, and correct ones of medium certainty from each class."""
 
     n_wrong: int
     wrong: list[Explanation]
@@ -146,7 +146,7 @@ def explanations_of(held_out: HeldOut) -> Explanations:
 
 
 def _typical(held_out: HeldOut) -> list[int]:
-    """Correct predictions of each class in turn, those of median certainty first."""
+    """Correct predictions of each class in turn, starting with median certainty."""
     by_class = []
     for label in range(len(held_out.labels)):
         rows = np.flatnonzero(held_out.correct & (held_out.y == label))

@@ -17,7 +17,7 @@ from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.find_model import need_model
 from lvq.inspection.importance import VariableImportances, variable_importances
-from lvq.plots import CertifiedAccuracyDisplay, LambdaDisplay
+from lvq.plots import LambdaDisplay
 from lvq.plots.effects import Effects
 from lvq.rejection.guarantee import CertifiedPoint
 from lvq.reports import metrics as scores
@@ -41,11 +41,11 @@ MAX_INTERVAL_ROWS = 5000  # training samples up to which they are computed
 
 @dataclass(frozen=True)
 class Earlier:
-    """The test at the fit, beside which a validation on another table is shown."""
+    """The original test, with which a validation on another table is compared."""
 
     data_name: str
     accuracy: Fraction
-    difference: tuple[float, float]  # 95 % interval of the accuracy here less that at the fit
+    difference: tuple[float, float]  # 95 % interval of the accuracy here minus the original one
     verdict: str | None  # of the guarantee: "kept", "broken" or "not contradicted"
 
 
@@ -78,7 +78,7 @@ class Report:
     map: Map
     prototypes: parts.Prototypes
     probabilities: Probabilities | None
-    certified: CertifiedAccuracyDisplay | str  # why there is none
+    certified: list[tuple[float, float]] | str  # length of a change and accuracy, or why there is none
     explanations: Explanations
     folds: Folds | None
     notes: list[str]
@@ -101,7 +101,7 @@ class Report:
 
     @property
     def verdict(self) -> list[Answer]:
-        """Whether the model is of use, as sentences, each with whether its answer is good."""
+        """Sentences that say whether the model is useful."""
         return verdict_of(self)
 
     def __repr__(self) -> str:
@@ -130,7 +130,7 @@ class Report:
         model : estimator
             A fitted model of this library, alone or in a Pipeline, a search or a `RejectClassifier`.
         X : array-like of shape (n_samples, n_features)
-            Held-out samples. Those of a table with an index are named by it, others by their row number.
+            Held-out samples. They are named by the index of a table, otherwise by row number.
         y : array-like of shape (n_samples,)
             Their classes.
         X_train, y_train : array-like, optional
@@ -139,7 +139,7 @@ class Report:
         feature_names : sequence of str, optional
             Names of the columns of X, where X has none.
         reason : ndarray of str, optional
-            Reasons to reject some samples that the model does not know of; "" for others.
+            Additional reasons to reject samples, which the model does not know; "" for the others.
         context : Context, optional
             Names, notes, folds and so on.
 
@@ -229,14 +229,14 @@ def report(
     path : path-like
         The page; an existing file is replaced.
     X_train, y_train : array-like, optional
-        The training samples. With them the page is that of `lvq fit`: the model and logistic regression are refitted
-        in five folds, and the model to 20 random halves for intervals of the importances. ``folds=None`` and
-        ``importances=None`` leave that out.
+        The training samples. They make the page complete, as `lvq fit` writes it: the model and logistic regression
+        are refitted in five folds, and the model to 20 random halves for intervals of the importances. ``folds=None``
+        and ``importances=None`` leave that out.
     feature_names : sequence of str, optional
         Names of the columns of X, where X has none.
     **context : dict
-        What else the page shows, by the names of `lvq.reports.Context`: title, data_name, target, protocol, notes,
-        groups, folds, importances with their intervals, and so on.
+        What else the page shows: the attributes of `lvq.reports.Context`, such as title, data_name, target, protocol,
+        notes, groups, folds and importances with intervals.
 
     Returns
     -------

@@ -58,7 +58,7 @@ def natural_key(name: str) -> list[tuple[int, float, str]]:
 
 
 def label_texts(labels: ArrayLike) -> list[str]:
-    """Class labels as text.
+    """Class labels as strings.
 
     Examples
     --------

@@ -14,8 +14,8 @@ MIN_CLASS_SAMPLES = 20  # test samples of a class below which its results are un
 MISSED = 0.5  # fraction of a class that is found, or accepted, below which it is named
 #: What became of the guarantee on other rows, and whether that is good.
 GUARANTEES = {
-    "kept": ("The guarantee is kept: the error rate of accepted rows is surely below the guaranteed one.", True),
-    "broken": ("The guarantee is broken: by more than chance, these rows are not from the same source.", False),
+    "kept": ("The guarantee is kept: the error rate of accepted rows is lower, by more than chance.", True),
+    "broken": ("The guarantee is broken, by more than chance: these rows are not from the same source.", False),
     "not contradicted": ("The guarantee is not contradicted: too few rows are accepted to show more.", None),
 }
 
@@ -31,7 +31,7 @@ class Answer(NamedTuple):
 
 
 def verdict_of(report: Report) -> list[Answer]:
-    """Is the model of use, better than logistic regression, helped by rejection, fair to all classes, guaranteed?"""
+    """Is the model useful, better than logistic regression, helped by rejection, good at every class, guaranteed?"""
     if report.costs is not None:
         first, answers = _against_cheapest(report.costs, report.data.classes), []
     else:
@@ -47,7 +47,7 @@ def verdict_of(report: Report) -> list[Answer]:
 
 
 def _against_constant(report: Report) -> Answer:
-    """By the test, and where that does not show it by the folds."""
+    """Judged by the test, or by the folds if the test is too small."""
     metrics, data, folds = report.metrics, report.data, report.folds
     accuracy, name = metrics.accuracy, data.classes[metrics.most_frequent]
     low, high = accuracy.interval or (0.0, 1.0)
@@ -61,7 +61,7 @@ def _against_constant(report: Report) -> Answer:
     if folds is not None and folds.above(common)[0] > 0 and high > metrics.majority:
         start = f"This model is useful by cross-validation ({percent(folds.mean)} against {percent(common)})"
         return Answer(f"{start}; the test alone is too small to show it: {found}; {constant}.", None)
-    start, end = f"It is not shown that this model is better than {always}", " The difference may be chance."
+    start, end = f"This model is not shown to be better than {always}", " The difference could be chance."
     if (accuracy.value or 0.0) <= metrics.majority:
         start, end = f"This model is no better than {always}", ""
     rest = f"that would be correct for {percent(metrics.majority)} of them"
@@ -69,7 +69,7 @@ def _against_constant(report: Report) -> Answer:
 
 
 def _ranks(report: Report) -> str:
-    """What a model whose predictions are of no use may still do, where its AUC shows it."""
+    """Whether a model whose predictions are useless still ranks the samples."""
     metrics, classes = report.metrics, report.data.classes
     if metrics.auc is None or metrics.auc_error is None or metrics.auc < 0.5 + 1.96 * metrics.auc_error:
         return ""
@@ -112,30 +112,30 @@ def _rejection(every: Fraction, accepted: Fraction) -> Answer:
         return Answer("No test sample is rejected.", None)
     if accepted.value is None or every.value is None:
         return Answer("Every test sample is rejected, so the model decides nothing.", False)
-    rejected = f"with {n_rejected} of {counted(every.total, 'test sample')} rejected"
+    rejected = f"{n_rejected} of {counted(every.total, 'test sample')}"
     if every.value == 1:
-        text = f"Rejection cannot help, as every prediction is correct, also {rejected}"
+        text = f"Every prediction is correct, so nothing is gained by rejecting {rejected}"
         return Answer(f"{text}; min_coverage=1 (--coverage 1) accepts all.", None)
     rates = f"{percent(accepted.value)} of the others are correct, instead of {percent(every.value)} of all"
     table = [[accepted.count, accepted.total - accepted.count], [n_right, n_rejected - n_right]]
-    start, good = "Rejecting uncertain predictions may help, or that is chance", None
+    start, good = "Rejecting uncertain predictions may help, but the difference could be chance", None
     if accepted.value <= every.value:
         start, good = "Rejecting uncertain predictions does not help", False
     elif fisher_exact(table, alternative="greater")[1] < CHANCE:
         start, good = "Rejecting uncertain predictions helps", True
-    return Answer(f"{start}: {rejected}, {rates}.", good)
+    return Answer(f"{start}: with {rejected} rejected, {rates}.", good)
 
 
 def _since_fit(report: Report) -> list[Answer]:
-    """A validation beside the test at the fit: the difference of the accuracies, and whether the guarantee was kept."""
+    """A validation compared with the original test: how the accuracies differ, and whether the guarantee was kept."""
     earlier = report.earlier
     if earlier is None:
         return []
     low, high = (f"{100 * end:+.1f}".replace("-", "−") for end in earlier.difference)
     good = True if earlier.difference[0] > 0 else False if earlier.difference[1] < 0 else None
     chance = "no more than chance" if good is None else "more than chance"
-    before = f"{percent(earlier.accuracy.value)} of {counted(earlier.accuracy.total, 'row')} of {earlier.data_name}"
-    text = f"The test at the fit had an accuracy of {before}; the difference here is {chance}"
+    before = f"{percent(earlier.accuracy.value)} on {counted(earlier.accuracy.total, 'row')} of {earlier.data_name}"
+    text = f"In the original test, the accuracy was {before}; the difference here is {chance}"
     answers = [Answer(f"{text} (95 % interval {low} to {high} percentage points).", good)]
     if earlier.verdict is not None:
         answers.append(Answer(*GUARANTEES[earlier.verdict]))
@@ -149,7 +149,7 @@ def _classes(report: Report) -> list[Answer]:
     rejected = [f"“{name}” ({_counts(row.coverage)} accepted)" for name, row in pairs if _is_low(row.coverage)]
     few = [f"“{name}”" for name, row in pairs if row.sensitivity.total < MIN_CLASS_SAMPLES]
     value, name = min((row.sensitivity.value, name) for name, row in pairs if row.sensitivity.value is not None)
-    worst = f"even of “{name}”, which is found least often, {percent(value)} of the samples are found"
+    worst = f"even in “{name}”, the class found least often, {percent(value)} of the samples are found"
     worst = worst if value < 1 else "every sample of every class is found"
     answers = [Answer(f"No class is missed: {worst}.", True)]
     if missed:
@@ -171,7 +171,7 @@ def _counts(found: Fraction) -> str:
 
 
 def _guarantee(report: Report) -> Answer:
-    """What is guaranteed, for which samples, and whether that is worth anything."""
+    """What is guaranteed, for which samples, and whether it is better than always predicting one class."""
     guarantee, constant = report.guarantee, 1 - report.metrics.majority
     if guarantee is None:
         return Answer("No error rate is guaranteed for new samples; max_error (--max-error) requests one.", None)
@@ -181,7 +181,7 @@ def _guarantee(report: Report) -> Answer:
         f"confidence: at most {100 * guarantee.max_error:g} % of the accepted predictions are wrong."
     )
     if guarantee.requested_error is not None:
-        text += f" Requested was {percent(guarantee.requested_error)}, which could not be guaranteed."
+        text += f" The requested {percent(guarantee.requested_error)} could not be guaranteed."
     if guarantee.max_error >= constant:
         text += f" Always predicting the most frequent class is wrong for {percent(constant)}."
     return Answer(text, guarantee.requested_error is None and guarantee.max_error < constant)

@@ -148,7 +148,7 @@ def _decay(schedule: str, epochs: float, total: int) -> float:
 
 
 def _take(samples: ArraySamples, rows: Array, prototypes: Array) -> ArraySamples:
-    """Some samples in the prototypes' type; weights are scaled so that their weighted sum estimates the whole mean."""
+    """Some samples in the prototypes' type, with weights scaled to make their weighted sum estimate the whole mean."""
     X, y, weight = samples.take(np.sort(rows) if isinstance(rows, np.ndarray) else rows)  # memory is read in order
     return ArraySamples(like(X, prototypes), y, like(weight * (samples.n_samples / rows.shape[0]), prototypes))
 

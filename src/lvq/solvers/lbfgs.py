@@ -1,7 +1,7 @@
 """L-BFGS on the objective: converges without a learning rate.
 
 The iterations are SciPy's, on the host, with the parameters as one float64 vector. Data and products keep their type
-(float32 or float64) and their place: parameters are carried to a device and gradients back, which is little beside an
+(float32 or float64) and their place: parameters are carried to a device and gradients back, which is little next to an
 evaluation.
 """
 
@@ -48,9 +48,9 @@ class LBFGS(Part):
     Parameters
     ----------
     tol : float, optional
-        Relative fall of the objective, and largest entry of the gradient, at which to stop. None means 1e-5, and 3e-4
-        where values are missing; from 15,000 samples on 1e-4, and at most as many iterations as there were epochs of
-        Adam before them.
+        Relative fall of the objective, and largest entry of the gradient, at which to stop. None means 1e-5, or 3e-4
+        where values are missing; with 15,000 samples or more 1e-4, and at most as many iterations as epochs of Adam
+        before them.
     device : str, optional
         Where to compute, as torch names it ("cuda", "mps", "cpu"); None is NumPy, or the device of the tensors given to
         `fit`.
@@ -75,9 +75,9 @@ def train(
     function, can stall at one. So a run that converges is followed by a few steps of Adam, which passes kinks, and by
     another run, and the better of the two is the result. With one prototype per class another run seldom helps.
 
-    With 15,000 samples and more, epochs of Adam on batches come first: each costs one evaluation, and they reach what
+    With 15,000 samples or more, epochs of Adam on batches come first: each costs one evaluation, and they reach what
     takes L-BFGS tens of them, so L-BFGS only finishes the work. Samples are then best in float32, see `in_single`.
-    In the plain metric with few prototypes L-BFGS does all of it, and for samples in partitions, which have no batches.
+    L-BFGS works alone in the plain metric with few prototypes, and for samples in partitions, which have no batches.
 
     Parameters
     ----------

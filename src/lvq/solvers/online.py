@@ -60,7 +60,7 @@ class Online(Part):
     """Sample by sample, as the papers do.
 
     `relevance_rate` has no effect without relevances, `step` none in LVQ1, OLVQ1, LVQ2.1, LVQ3 and RLVQ, which have no
-    gradient, and `schedule` none on the prototypes of OLVQ1: each has a rate of its own, at most `learning_rate`.
+    gradient, and `schedule` none on the prototypes of OLVQ1: each has its own rate, at most `learning_rate`.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Online(Part):
         learning. The Fisher rules need none.
     schedule : {"linear", "constant", "inverse"}, default="linear"
         Rates fall to 0 over all epochs, stay constant, or fall as 1/(1 + epochs done). In a stream, which has no known
-        end, those of "linear" are constant, and `learning_rate` counts a tenth in models with a cost.
+        end, "linear" keeps rates constant, and models with a cost use a tenth of `learning_rate`.
     step : {"scaled", "gradient", "relative"}, default="scaled"
         The gradient times the rate in units of the data's spread, the plain gradient times the rate, or, for relative
         costs, the gradient times (d+ + d-), which makes the rate independent of the data's scale step by step.
@@ -88,7 +88,7 @@ class Online(Part):
     def for_stream(self, cost: CostOrRule) -> "Online":
         """The settings of a stream. It has no known end, so rates are constant instead of falling linearly.
 
-        That of the prototypes, and of the width of a kernel, is smaller; in Kohonen's rules it stays as it is.
+        The rate of the prototypes and of a kernel's width is smaller, but not in Kohonen's rules.
         """
         if self.schedule != "linear":
             return self

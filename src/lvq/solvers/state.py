@@ -1,4 +1,4 @@
-"""What training needs besides the parameters: units, statistics, results and reports of solvers.
+"""What training needs in addition to parameters: units, statistics, results and reports of solvers.
 
 A `TrainingState` is what must be kept to continue a stream or a warm start. Solvers never change the state they get:
 they work on a copy and return it, so an interrupted call leaves the old state unchanged.
@@ -166,7 +166,7 @@ class TrainingState:
     starts: np.ndarray | None = None
 
     def copy(self) -> Self:
-        """The same with a random state of its own; statistics are copied by the solver."""
+        """The same with its own random state; statistics are copied by the solver."""
         random_state = np.random.RandomState(0)  # with any seed: the state replaces it
         random_state.set_state(self.random_state.get_state(legacy=False))
         return replace(self, random_state=random_state)
@@ -182,12 +182,12 @@ def state_problem(state: TrainingState, model: PrototypeModel) -> str:
     for name, values, wanted in zip(Statistics._fields, state.statistics, expected):
         if values.dtype != np.float64 or values.shape != wanted.shape or not np.isfinite(values).all():
             return f"statistics ({name}) that do not fit the prototypes"
-    metrics = state.relevance.metric(model.labels), model.metric  # those of the user's own need not compare
+    metrics = state.relevance.metric(model.labels), model.metric  # a user's own may not be comparable
     if len({(type(metric), getattr(metric, "groups", None)) for metric in metrics}) > 1:
         return "a relevance rule that does not fit its metric"
     ours, theirs = state.variances, model.variances
     if not (ours is theirs if ours is None or theirs is None else np.array_equal(ours, theirs)):
-        return "variances of the features that are not those of its model"
+        return "variances of the features that differ from its model's"
     starts = state.starts
     if starts is not None and (starts.shape != model.prototypes.shape or not np.isfinite(starts).all()):
         return "starting prototypes that do not fit its model"
@@ -206,10 +206,10 @@ class Result(NamedTuple):
 
 
 def not_finite(dtype: np.dtype) -> ValueError:
-    """The error where an objective or its gradient is not finite, so that no step can be made."""
+    """The error where an objective or its gradient is not finite, so no step can be made."""
     return ValueError(
-        f"The objective is not finite: features of so different scales exceed the range of {dtype}. Standardise the "
-        "features first, for example by StandardScaler, or give X as float64."
+        f"The objective is not finite: the scales of the features differ too much for {dtype}. Standardise the "
+        "features first, for example with StandardScaler, or give X as float64."
     )
 
 

@@ -32,23 +32,24 @@ def fit_batches(
 ) -> BaseEstimator:
     """Fit an estimator to a stream of batches or to files larger than memory.
 
-    A first pass over all rows finds the classes, where they are not given, and the statistics of a scaler, if there is
-    one. Each of the following passes trains by `partial_fit`, with constant rates: by default a tenth of
-    the learning rate of models with a cost; with ``Online(schedule="constant")``, for streams that change fast, as it
-    is given. A fitted or saved estimator goes on by `partial_fit`. Memory does not grow with the number of rows: it is
-    a few buffers, a part of a file (at most 16 MB), and a few copies of a batch.
+    A first pass over all rows finds the classes, if they are not given, and the statistics of a scaler, if there is
+    one. Each of the following passes trains by `partial_fit` with constant rates: for models with a cost, a tenth of
+    the learning rate by default, or all of it with ``Online(schedule="constant")``, for streams that change fast.
+    Training of a fitted or loaded estimator continues with `partial_fit`. Memory does not grow with the number of rows:
+    it holds a few buffers, a part of a file (at most 16 MB), and a few copies of a batch.
 
     Parameters
     ----------
     estimator : estimator
-        An estimator with `partial_fit`, or a Pipeline of a scaler with `partial_fit`, such as StandardScaler, and one.
-        LVQClassifier has it with ``solver="online"`` or a relevance without a ridge. The estimator is fitted, and stays
-        as it was where an error is raised. With ``missing="ignore"`` rows may have missing values;
-        standardisation is by the observed ones.
+        An estimator with `partial_fit`, or a Pipeline of a scaler with `partial_fit`, such as StandardScaler, and such
+        an estimator.
+        LVQClassifier has it with ``solver="online"`` or a relevance without a ridge. The estimator itself is fitted, or
+        left as it was if an error is raised. With ``missing="ignore"`` rows may have missing values; standardisation
+        uses the observed ones.
     batches : callable, path, or list of batches or paths
-        A function that returns an iterator of batches, the same at each call: pairs (X, y), or tables (pandas, Arrow)
-        with the column `target`. X may be sparse, in all batches; it stays so, with a scaler that does not centre, such
-        as ``StandardScaler(with_mean=False)``. Or CSV, Parquet or Excel files, one or several with the same
+        A function that returns an iterator of the same batches at each call: pairs (X, y), or tables (pandas, Arrow)
+        with the column `target`. X may be sparse, if it is sparse in all batches; it stays sparse, so a scaler must not
+        centre, as in ``StandardScaler(with_mean=False)``. Or CSV, Parquet or Excel files, one or several with the same
         columns.
     target : str, optional
         The column of classes, needed for tables. Integers in Parquet files stay integers, other classes are
@@ -62,9 +63,9 @@ def fit_batches(
     batch_rows : int, default=4096
         Number of rows in a call of `partial_fit`. The first batch sets the starting prototypes.
     shuffle_rows : int, optional
-        Number of rows in the buffer, in which rows are shuffled; 0 keeps their order. By default as many as take 32 MB;
-        of sparse rows, as many as would if all were like those of the first batch.
-        A stream that is sorted by class needs a buffer that spans the classes, or files in another order.
+        Number of rows in the buffer, in which rows are shuffled; 0 keeps their order. By default as many as fit in
+        32 MB; for sparse rows this is estimated from the first batch. A stream that is sorted by class needs a buffer
+        that spans the classes, or files in another order.
     random_state : int, RandomState or None, default=0
         Seed of the order of rows, and of an estimator whose own random_state is None.
 
@@ -119,7 +120,7 @@ def _steps(model: BaseEstimator) -> tuple[BaseEstimator | None, BaseEstimator]:
     if len(steps) > 2 or not all(hasattr(step, "partial_fit") for step in steps):
         raise TypeError(
             "fit_batches needs an estimator with partial_fit, such as GLVQ, or a Pipeline of one scaler with "
-            "partial_fit, such as StandardScaler, and one; got "
+            "partial_fit, such as StandardScaler, and such an estimator; got "
             f"{', '.join(type(step).__name__ for step in steps)}. LVQClassifier has it with solver='online'."
         )
     return (steps[0] if len(steps) == 2 else None), steps[-1]

@@ -73,7 +73,7 @@ def _blocks(
         else:
             blocks = _table_blocks(batch, place, start, target, features, classes)
         for block in blocks:
-            features = block.names if features is None else features  # those of the first table
+            features = block.names if features is None else features  # from the first table
             start += len(block.y)
             yield block
 
@@ -161,7 +161,7 @@ class Layout:
         if block.X.shape[1] != first.X.shape[1]:
             problem = f"{block.X.shape[1]} features, but the rows before have {first.X.shape[1]}"
         elif block.names != first.names:
-            problem = f"the columns are {_named(block)}, but those of the rows before are {_named(first)}"
+            problem = f"the columns are {_named(block)}, but the rows before have {_named(first)}"
         elif forms[0] != forms[1]:
             problem = f"the rows are {forms[0]}, but those before are {forms[1]}"
         if problem:

@@ -26,7 +26,7 @@ class Reading(NamedTuple):
     Attributes
     ----------
     encoding : str, optional
-        That of a CSV file, such as "latin-1"; by default it is found from the bytes.
+        Encoding of a CSV file, such as "latin-1"; by default it is detected from the bytes.
     sheet : str, optional
         The sheet of an Excel file; by default the first one with values.
     header_row : int, optional
@@ -39,7 +39,7 @@ class Reading(NamedTuple):
     header_row: int | None = None
 
     def named(self, row: Sequence[object]) -> list[str]:
-        """Names of the columns, by the cells of the row of names, or of the first row where no row has names."""
+        """Names of the columns, from the cells of the header row, or of the first row if there is no header."""
         if self.header_row == 0:
             return [f"column {place}" for place in range(1, len(row) + 1)]
         return ["" if cell is None or cell != cell else str(cell).strip() for cell in row]
@@ -53,7 +53,7 @@ class TableError(ValueError):
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number.
+    """Whether a string is a number.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def is_number(text: str) -> bool:
 
 
 def check_columns(present: Iterable[object], wanted: Sequence[str], source: str, notes: Sequence[str] = ()) -> None:
-    """Raise TableError that names all columns that a table lacks, the columns it has, and what is noted about it."""
+    """Raise TableError with all columns that a table lacks, the columns it has, and notes about it."""
     names = [str(name) for name in present]
     existing = set(names)
     missing = [name for name in dict.fromkeys(wanted) if name not in existing]
@@ -81,12 +81,12 @@ def check_columns(present: Iterable[object], wanted: Sequence[str], source: str,
     same = [name for name in names if name.lower() == missing[0].lower()]
     hint = f" Did you mean {(same or close)[0]!r}?" if same or close else ""
     if "," in missing[0] and existing.issuperset(map(str.strip, missing[0].split(","))):
-        hint = " Give each of these names by itself; an option may be repeated."
+        hint = " Give each of these names separately; an option may be repeated."
     if sum(is_number(name) for name in names) > len(names) / 2:
         hint = " They look like values: is the first line with the names of the columns missing?"
     hint = " ".join([hint, *notes])
     if notes and "no name" in notes[-1]:
-        hint += " Where the names are in another row, give it with --header-row (header_row=...)."
+        hint += " If the names are in another row, give it with --header-row (header_row=...)."
     word = "column" if len(missing) == 1 else "columns"
     last = f", the last of them {names[-1]!r}" if len(names) > MAX_LISTED else ""  # which often is the class
     raise TableError(f"{source} has no {word} {listed(missing)}; its columns are {listed(names)}{last}.{hint}")
@@ -129,7 +129,7 @@ def opened(path: Path) -> BinaryIO:
 
 
 def _encoding(start: bytes, given: str | None) -> str:
-    """The encoding that is given, or that of a text that begins with these bytes."""
+    """The given encoding, or the encoding detected from the first bytes of a file."""
     if given is not None:
         try:
             return codecs.lookup(given).name
@@ -155,7 +155,7 @@ def read_header(path: Path, how: Reading) -> Header:
     encoding = _encoding(start, how.encoding)
     if b"\0" in start and "16" not in encoding and "32" not in encoding:
         raise TableError(
-            f"{path} holds null bytes, so it is no text in UTF-8; name its encoding with --encoding (encoding=...), "
+            f"{path} holds null bytes, so it is not text in UTF-8; name its encoding with --encoding (encoding=...), "
             "or, if it is a spreadsheet or a Parquet file, rename it."
         )
     try:
@@ -175,5 +175,5 @@ def read_header(path: Path, how: Reading) -> Header:
 
 
 def not_in(path: Path, encoding: str) -> str:
-    """A message about bytes that are no text."""
+    """A message about bytes that are not text."""
     return f"{path} is not in {encoding.upper()} throughout; name its encoding with --encoding (encoding=...)."

@@ -4,7 +4,7 @@ Rules:
 - a CSV file has commas, semicolons, tabs or bars as delimiter; its first line names the columns, and every row has as
   many values as that line: any other row is an error with its number, never filled up;
 - the encoding of a CSV file is named, or found from the first bytes: UTF-16 by its mark, UTF-8, Latin-1;
-- of an Excel file the first sheet with values is read; its values are those that Excel has stored, also of formulas.
+- from an Excel file, the first sheet that has values is read, with the values that Excel has stored, also for formulas.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Table:
     row_number : callable
         The name of a row in messages, from its position; as in a spreadsheet, the first line of a file is row 1.
     notes : tuple of str
-        What was found out about the file: a guessed encoding, sheets that are not read, and columns without a name.
+        Notes about the file: a guessed encoding, sheets that are not read, and columns without a name.
     untyped : bool
         Whether columns of strings hold numbers where all of their values are.
     decimal : {".", "?"}
@@ -86,8 +86,8 @@ class Table:
     ) -> Iterator[pd.DataFrame]:
         """Read some columns part by part, as the table may be larger than memory.
 
-        The kind of a column of a CSV file is not known from a part: strings become numbers in each part where all of
-        them are, but for those of the columns that are `copied`.
+        A part does not show the kind of a column of a CSV file: strings become numbers in each part where all of them
+        are numbers, except in the columns that are `copied`.
         """
         for part in self._stored(columns):
             yield to_frame(part, meaning._replace(decimal=self.decimal), set(columns) - set(copied))
@@ -176,14 +176,14 @@ def _format(path: Path) -> str | None:
 
 
 def _unreadable(path: Path, error: Exception) -> str:
-    """The message of a file that is damaged, of another format, or not allowed to be read."""
+    """The message about a file that is damaged, in another format, or must not be read."""
     if isinstance(error, PermissionError):
-        return f"{path} cannot be read without permission; change its permissions."
+        return f"{path} cannot be read: permission denied; change its permissions."
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
     return f"{path} cannot be read as {_format(path)} ({reason}); it may be damaged, or not what its name says."
 
 
-# -- CSV: all values are strings, as a part does not tell the kind of a column -----------------------------------------
+# -- CSV: all values are strings, as a part does not show the kind of a column -----------------------------------------
 
 
 def _of_csv(path: Path, how: Reading) -> Table:
@@ -276,7 +276,7 @@ def _of_excel(path: Path, how: Reading) -> Table:
         ) from error
     except (TableError, OSError, MemoryError):
         raise
-    except Exception as error:  # of zip, of XML and of openpyxl itself
+    except Exception as error:  # from zip, from XML and from openpyxl itself
         reason = " ".join(str(error).split()) or type(error).__name__
         raise TableError(f"{path} cannot be read as an Excel file ({reason}); save it again, or as CSV.") from error
     filled = {name: cells for name, sheet in sheets.items() if len(cells := _with_values(sheet, how))}

@@ -3,10 +3,11 @@
 Rules:
 - leading and trailing blanks of a string are removed; an empty string and the usual marks, such as NA, are missing;
 - numbers are float64 with NaN for missing ones, strings are objects with None for missing ones;
-- booleans are the strings "True" and "False", however a file writes them, so that a model fitted on a CSV file reads a
-  Parquet file as well;
+- booleans are the strings "True" and "False", however a file writes them, so a model fitted on a CSV file can read a
+  Parquet file too;
 - year first (2024-03-01), with the name of a month (1 March 2024), and with full stops (1.3.2024, the day first) are
-  unambiguous dates. In 1/3/2024 and 1-3-2024 day or month may come first: only a number above 12 in the column tells.
+  unambiguous dates. In 1/3/2024 and 1-3-2024 day or month may come first: only a number above 12 in the column shows
+  which.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Kind = Literal["number", "text", "other"]
 #: The marks of each column.
 Marks: TypeAlias = Mapping[str, Sequence[str]]
 
-#: Strings that mean a missing value.
+#: Strings that mark a missing value.
 MISSING = (
     "",
     "?",
@@ -49,24 +50,24 @@ MISSING = (
 BOOLEANS = {"true": "True", "TRUE": "True", "false": "False", "FALSE": "False"}
 #: Numbers with a decimal comma; points between groups of three digits are allowed.
 _COMMAS = re.compile(r"[-+]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+)(,[0-9]+)?([eE][-+]?[0-9]+)?")
-#: Codes that a number would change: of leading zeros, or of more digits than float64 has.
+#: Codes that a number would change: with leading zeros, or with more digits than float64 has.
 _CODE = re.compile(r"[-+]?(0[0-9]|[0-9]{16})")
 
 
 class Meaning(NamedTuple):
-    """What is known of the columns of a table before it is read.
+    """What is known about the columns of a table before it is read.
 
     Attributes
     ----------
     codes : collection of str
         Columns of codes: integers stay integers, and strings with leading zeros or more than 15 digits stay strings.
     limits : collection of str
-        Columns of numbers in which "<0.5" is below a detection limit; it becomes half of the limit.
+        Columns of numbers in which "<0.5" is below a detection limit; it becomes half the limit.
     marks : mapping from str to sequence of str
-        Strings and numbers that mean a missing value, for some columns.
+        Strings and numbers that mark a missing value, for some columns.
     decimal : {".", "?"}
-        The decimal mark; with "?" a comma is one in a column where all numbers can be read so. Points between
-        thousands are allowed beside a decimal comma.
+        The decimal mark; with "?" it is a comma in columns where all numbers can be read that way. Points between
+        thousands are allowed with a decimal comma.
     """
 
     codes: Collection[str] = ()
@@ -151,7 +152,7 @@ def _clean_texts(column: pd.Series, marks: Sequence[str], meaning: Meaning, as_n
 
 
 def _parsed(cells: Sequence[str | None], limited: bool = False, decimal: str = ".") -> np.ndarray | None:
-    """Strings as numbers, NaN for None; None where some are no numbers."""
+    """Strings as numbers, NaN for None; None where some are not numbers."""
     known = [place for place, cell in enumerate(cells) if cell is not None]
     texts = [cells[place] or "" for place in known]
     below = np.array([limited and text.startswith("<") for text in texts], dtype=bool)
@@ -179,10 +180,10 @@ def looks_like_number(text: str) -> bool:
 def as_numbers(
     column: pd.Series, source: str = "the table", row_number: Callable[[int], Label] = FIRST_ROW.__add__
 ) -> np.ndarray:
-    """The values of a column as numbers, NaN for missing ones; TableError where they are none.
+    """The values of a column as numbers, NaN for missing ones; TableError where some are not numbers.
 
     `source` and `row_number` name the table, and a row by its position, in the error; by default the first row is row
-    2, after the line of names.
+    2, after the header.
 
     Examples
     --------
@@ -234,7 +235,7 @@ _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(?:\d{{4}}|\d{{2}}){_T
 
 
 def is_date(text: str) -> bool:
-    """Whether a text is a date, with or without a time.
+    """Whether a string is a date, with or without a time.
 
     Examples
     --------
@@ -245,7 +246,7 @@ def is_date(text: str) -> bool:
 
 
 def holds_dates(column: pd.Series) -> bool:
-    """Whether a column holds dates: dates of a Parquet file or a spreadsheet, or texts of which most are dates.
+    """Whether a column holds dates: dates of a Parquet file or a spreadsheet, or strings most of which are dates.
 
     Examples
     --------
@@ -267,7 +268,7 @@ def as_days(column: pd.Series, source: str = "the table") -> np.ndarray:
     Parameters
     ----------
     column : Series
-        Dates, or texts that are dates.
+        Dates, or strings that are dates.
     source : str
         Name of the table in an error.
 
@@ -303,7 +304,7 @@ def iso_date(days: float) -> str:
 
 
 def _day_first(column: pd.Series, source: str) -> bool:
-    """Whether the day comes before the month; ValueError where the values do not tell."""
+    """Whether the day comes before the month; TableError where the values do not show it."""
     parts = [found for text in column.dropna().unique() if (found := _YEAR_LAST.fullmatch(str(text)))]
     if not parts:
         return False
@@ -327,7 +328,7 @@ def marks_by_column(given: Sequence[str], columns: Sequence[str], source: str) -
     Parameters
     ----------
     given : sequence of str
-        "n.d." is a mark of all columns, "glucose=0" one of the column of that name.
+        "n.d." is a mark in all columns, "glucose=0" only in the column of that name.
     columns : sequence of str
         Columns in which values may be missing.
     source : str
@@ -354,7 +355,7 @@ def marks_by_column(given: Sequence[str], columns: Sequence[str], source: str) -
         where = [max(named, key=len)] if named else list(columns)
         mark = text[len(where[0]) + 1 :] if named else text
         if not mark.strip():
-            raise TableError(f"The mark {text!r} (--missing-mark) is empty; empty cells are missing in any case.")
+            raise TableError(f"The mark {text!r} (--missing-mark) is empty; empty cells are always missing.")
         for name in where:
             marks[name].append(mark.strip())
     return {name: texts for name, texts in marks.items() if texts}

@@ -34,7 +34,7 @@ def check_table_output(path: str | Path, *, force: bool = False) -> Path:
 
 
 def escape_formula(text: Value) -> Value | str:
-    """A text that a spreadsheet would not run as a formula: with an apostrophe before it where it might.
+    """A string that a spreadsheet does not run as a formula: with an apostrophe before it where it might.
 
     Examples
     --------
@@ -47,8 +47,8 @@ def escape_formula(text: Value) -> Value | str:
 def write_table(path: Path, parts: Iterable[pd.DataFrame]) -> None:
     """Write parts of a table with the same columns; CSV part by part, other formats at once.
 
-    In CSV and Excel files, strings that a spreadsheet would run as a formula get an apostrophe before them: those that
-    begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and are not numbers.
+    In CSV and Excel files, strings that a spreadsheet would run as a formula get an apostrophe before them: strings
+    that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and are not numbers.
 
     Examples
     --------

@@ -6,7 +6,7 @@ Rules:
 - left out with a note are rows without a class, and columns that are empty, constant, without a name, or row numbers;
 - the kind of a column (numbers or categories) is determined on the whole table; everything that is learned from values
   (means, categories, medians) is learned inside the model, from its training samples alone;
-- values that look like codes for missing ones, such as 9999, are noted and not changed: only the user knows.
+- values that look like codes for missing ones, such as 9999, are noted but not changed: only the user knows.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from lvq.preprocessing.table import Kind, TablePreprocessor, read_cells
 from lvq.tables.header import AS_FOUND, MAX_LISTED, Reading, TableError, listed
 from lvq.tables.values import as_numbers, as_text, holds_dates, kind_of, looks_like_number
 
-MISSING_CELL = "an empty cell, or a text such as NA or None"
+MISSING_CELL = "an empty cell, or a string such as NA or None"
 MIN_CLASS_ROWS = 5  # of a class: for training, thresholds and test
 LARGEST = 1e100  # magnitude of a number; sums of squares of larger ones may overflow, with a small unit too
-MAX_CATEGORIES = 100  # of a text column; names, notes and dates have more
+MAX_CATEGORIES = 100  # of a column of strings; names, notes and dates have more
 MANY_ROWS = 20  # from this number of rows on, strings that rarely repeat are names
 MAX_CELLS = 5  # in a message
 MIN_CODE_ROWS = 3  # of a code for missing values
@@ -42,16 +42,16 @@ class TableOptions:
     features, drop : sequence of str
         Columns that are features (all by default), and columns that are not; patterns such as "lab_*" are allowed.
     categorical : sequence of str
-        Columns of numbers, or of strings that look like notes, that are categories.
+        Columns of categories that are numbers, or strings that look like notes.
     dates : sequence of str
         Columns of dates that become numbers of days; other columns of dates are an error.
     detection_limits : sequence of str
         Columns of numbers in which a value such as "<0.5" is below a detection limit and becomes half of the limit.
     missing_marks : sequence of str
-        Strings and numbers that mean a missing value beside the usual ones: "n.d." in all features, "glucose=0" in one.
-        The run stores them, and they hold for predictions and validations too.
+        Additional strings and numbers that mark a missing value: "n.d." in all features, "glucose=0" in one. The run
+        stores them, and they apply to predictions and validations too.
     reading : Reading
-        How files are read: encoding, sheet and row of names.
+        How files are read: encoding, sheet and header row.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def prepare(
     classes = labels[known].astype(str)
     numbers = features.select_dtypes(np.number)
     measured = numbers.drop(columns=[name for name in numbers if name in options.dates])
-    notes += [*more, *_leaks(features, classes)]
+    notes += more
     preprocessor = TablePreprocessor(
         categorical=[name for name in features if name not in numbers],
         dates=[name for name in features if name in options.dates],
@@ -155,15 +155,6 @@ def prepare(
         gaps=list(numbers.columns[numbers.isna().any()]),
     )
     return Samples(features, classes, places, (*notes, *code_notes(measured)), preprocessor)
-
-
-def _leaks(features: pd.DataFrame, classes: np.ndarray) -> list[str]:
-    """A note on columns of which each class has one value of its own."""
-    n_classes = len(np.unique(classes))
-    different = features.columns[features.nunique(dropna=False) == n_classes]
-    names = [name for name in different if features.groupby([name, classes], dropna=False).ngroups == n_classes]
-    advice = "if it is known only after the class, leave it out with --drop"
-    return [f"Each class has its own value of {listed(names)}: {advice}."] if names else []
 
 
 def _counted(count: int, word: str) -> str:
@@ -269,7 +260,7 @@ def _useless(column: pd.Series, places: np.ndarray) -> str | None:
 
 
 def _check_not_numbers(column: pd.Series, source: str) -> None:
-    """Raise TableError for strings of which most are numbers: the others are typing errors, marks or limits."""
+    """Raise TableError if most strings are numbers: the others are typing errors, marks or limits."""
     known = column.dropna()
     values = known.astype(str).to_numpy()
     others = np.array([not looks_like_number(value) for value in values])
@@ -283,7 +274,7 @@ def _check_not_numbers(column: pd.Series, source: str) -> None:
     categories = f"or use all values as categories with --categorical {column.name!r}."
     if limits:
         raise TableError(
-            f"{what} below a detection limit: {shown}{more}; use half of the limit for each with --detection-limit "
+            f"{what} below a detection limit: {shown}{more}; use half the limit for each with --detection-limit "
             f"{column.name!r}, {categories}"
         )
     marks = " ".join(f"--missing-mark {f'{column.name}={value}'!r}" for value in dict(cells))
@@ -296,7 +287,7 @@ def _check_texts(column: pd.Series, source: str) -> None:
     values, name = sorted(set(known)), column.name
     what, leave = f"The column {name!r} of {source}", f"leave it out with --drop {name!r}"
     if all(map(looks_like_number, values)):
-        comma = next(value for value in values if "," in value)
+        comma = next((value for value in values if "," in value), values[0])
         raise TableError(
             f"{what} holds numbers with a comma, such as {comma!r}, which may be decimal commas or separators of "
             "thousands; write them with a decimal point and without separators, or delimit the columns by semicolons."

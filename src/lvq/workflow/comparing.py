@@ -65,7 +65,7 @@ def corrected_t_test(differences: ArrayLike, n_train: int, n_test: int) -> float
 def holm(p_values: ArrayLike) -> Floats:
     """P-values adjusted for multiple tests by the step-down procedure of S. Holm, Scand. J. Statistics 6, 1979.
 
-    Those below a level are significant at that family-wise error rate.
+    Values below a level are significant at that family-wise error rate.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Comparison:
     ranking : DataFrame
         A row for each model, by decreasing mean accuracy, then by number of prototypes. The columns are:
 
-        - name: that of the model;
+        - name: name of the model;
         - accuracy, standard_deviation: mean and standard deviation of the accuracy over all splits;
         - n_prototypes: mean number of prototypes; NaN for a model without prototypes;
         - seconds: median time of a fit over the splits, so the compilation in the first fit of a kind does not count;
@@ -116,7 +116,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """Which models are worse than the best, and whether the splits are enough to tell.
+        """Which models are worse than the best, and whether there are enough splits to say so.
 
         Examples
         --------
@@ -130,7 +130,7 @@ class Comparison:
             return "There is no other model to compare with."
         n_splits = len(next(iter(self.scores.values())))
         if n_splits < FEW_SPLITS:
-            few = f"{n_splits} splits are too few to tell the other models from the best"
+            few = f"{n_splits} splits are too few to show differences from the best model"
             return f"{few}: use {FEW_SPLITS} or more, by --folds or, without --time, by --repeats."
         worse = self.ranking["name"][self.ranking["p_value"] < LEVEL].tolist()
         found = f"Worse than the best: {', '.join(worse)}" if worse else "No model is shown to be worse than the best"
@@ -162,14 +162,14 @@ def compare(
     group : str, optional
         A column of groups, such as patients, that no fold splits. It is not a feature.
     time : str, optional
-        A column of dates or numbers. Each fold is tested on rows later than those it was trained on; as there is one
-        order of time, folds are not repeated. It is not a feature.
+        A column of dates or numbers. Each fold is tested on rows later than those it was trained on; as there is only
+        one order of time, folds are not repeated. It is not a feature.
     models : sequence of str, or mapping from str to estimator
         Names that `make_model` accepts, by default every estimator once; or any classifiers by name.
     folds : int, default=5
         Number of folds.
     repeats : int, optional
-        Number of repetitions with other folds: 3, or 1 with `time`.
+        Number of repetitions with different folds; by default 3, or 1 with `time`.
     others : bool, default=True
         Whether logistic regression, a random forest and a support vector machine of scikit-learn are compared too.
     options : TableOptions, optional
@@ -198,8 +198,8 @@ def compare(
         raise ValueError(f"folds must be 2 or more and repeats 1 or more, got {folds} and {repeats}.")
     if time is not None and repeats > 1:
         raise ValueError(
-            f"repeats (--repeats) must be 1 with time (--time), got {repeats}: there is one order of time, so folds "
-            "cannot be drawn again; raise folds (--folds) for more splits."
+            f"repeats (--repeats) must be 1 with time (--time), got {repeats}: there is only one order of time, so "
+            "folds cannot be drawn again; raise folds (--folds) for more splits."
         )
     named = dict(models) if isinstance(models, Mapping) else {name: make_model(name, seed=seed) for name in models}
     study = make_study(table, target, options, group=group, time=time, min_class_rows=max(folds, 2))
@@ -212,7 +212,7 @@ def compare(
 
 
 def _scikit_learn(n_rows: int, seed: int) -> dict[str, BaseEstimator]:
-    """Well known classifiers with their defaults."""
+    """Well-known classifiers with their defaults."""
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import SVC

@@ -3,8 +3,8 @@
 Rules:
 - rows of one group are all in training or all in the test, here and in every split inside the training rows;
 - with time the test rows are the latest ones, and each fold is tested on rows later than those it was trained on;
-- thresholds for a coverage belong to the model of all training rows: with time their folds leave out blocks of time;
-- a given test table is the test, whatever its rows are; training rows of a group that it also has are left out.
+- thresholds for a coverage belong to the model of all training rows: with time, their folds leave out blocks of time;
+- a given test table is the test, whatever its rows are; training rows of its groups are left out.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from lvq.tables.values import as_days, as_numbers, as_text, holds_dates, kind_of
 from lvq.typing import Fold
 from lvq.workflow.columns import MISSING_CELL, Samples
 
-N_BLOCKS = 20  # of groups, of which the test is some
+N_BLOCKS = 20  # of groups; some of them are the test
 
 
 @dataclass(frozen=True)
 class Design:
-    """Groups and times of rows, and which rows are of a given test table; None for what is not given.
+    """Groups and times of rows, and which rows are from a given test table; None for what is not given.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Design:
     times : ndarray of float or None
         Time of each row; only its order counts.
     tested : ndarray of bool or None
-        Whether a row is of the given test table.
+        Whether a row is from the given test table.
     """
 
     groups: np.ndarray | None = None
@@ -44,7 +44,7 @@ class Design:
     tested: np.ndarray | None = None
 
     def take(self, rows: np.ndarray) -> Design:
-        """That of some rows."""
+        """The design of some rows."""
         return replace(self, **{name: None if all is None else all[rows] for name, all in vars(self).items()})
 
     @property
@@ -135,8 +135,7 @@ def split_rows(
         common = np.isin(design.groups[train], design.groups[test])
         if common.any():
             notes.append(
-                f"Left out {int(common.sum())} training rows of groups that also have test rows, so that no group is "
-                "split."
+                f"Left out {int(common.sum())} training rows of groups that also have test rows: no group is split."
             )
             train = train[~common]
     return train, test, notes + _check_classes(samples.y, train, test)
@@ -158,7 +157,7 @@ def _check_classes(y: np.ndarray, train: np.ndarray, test: np.ndarray) -> list[s
         rare = [str(name) for name, count in zip(known, counts) if count < 2]
         what = f"fewer than 2 training rows of {listed(rare)}" if rare else f"only {len(known)} classes"
         raise TableError(
-            f"Of {len(y)} rows {len(train)} are for training and {len(test)} for the test, with {what} in training; "
+            f"{len(train)} of {len(y)} rows are for training and {len(test)} for the test, with {what} in training; "
             "choose other groups, another time column or another test_size."
         )
     notes = []
@@ -172,8 +171,8 @@ def _check_classes(y: np.ndarray, train: np.ndarray, test: np.ndarray) -> list[s
 def inner_folds(y: np.ndarray, design: Design, n_folds: int, seed: int | np.random.RandomState) -> list[Fold]:
     """Folds of rows that respect the design: whole groups, or each fold later than those it is trained on.
 
-    Folds that leave fewer than two rows of a class to train on are left out. Folds without a design are stratified, and
-    fewer where no class has as many rows.
+    Folds with fewer than two training rows of a class are left out. Folds without a design are stratified; there are
+    fewer if no class has as many rows.
 
     Examples
     --------
@@ -201,8 +200,9 @@ def threshold_folds(y: np.ndarray, design: Design, n_folds: int, seed: int) -> l
     """Folds in which thresholds are cross-fitted: each leaves out some whole groups, or a block of consecutive times.
 
     A threshold is used with the model of all training rows, so the models of the folds must be nearly as good: models
-    of the past alone, of few rows, are less certain about rows they do not know. Here every model has the rows before
-    and after the block that is left out. So these folds estimate no error rate of later rows; `inner_folds` do.
+    of the past alone have few rows and are less certain about rows they do not know. Here every model has the rows
+    before and after the block that is left out. So these folds do not estimate the error rate of later rows;
+    `inner_folds` do.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def threshold_folds(y: np.ndarray, design: Design, n_folds: int, seed: int) -> l
 
 
 def _usable(y: np.ndarray, folds: list[Fold]) -> list[Fold]:
-    """The folds with rows to test and two rows or more of each class to train on; TableError where there are none."""
+    """The folds with test rows and at least two training rows of each class; TableError where there are none."""
     classes, codes = np.unique(y, return_inverse=True)
     usable = [
         (train, test)
@@ -226,7 +226,7 @@ def _usable(y: np.ndarray, folds: list[Fold]) -> list[Fold]:
     ]
     if not usable:
         raise TableError(
-            "No split inside the training rows leaves two rows or more of each class to train on; give more groups, or "
+            "No split within the training rows leaves two rows or more of each class to train on; give more groups, or "
             "a time column in which the classes alternate."
         )
     return usable
@@ -239,7 +239,7 @@ def _blocks(times: np.ndarray, n_blocks: int) -> np.ndarray:
 
 
 def latest_rows(design: Design, fraction: float) -> Fold:
-    """Training rows, and the latest ones, which are held out for thresholds; groups that have some are held out."""
+    """Training rows, and the latest ones, which are held out for thresholds, with all rows of their groups."""
     assert design.times is not None
     held_out = design.times >= _cut(design.times, fraction)
     if design.groups is not None:

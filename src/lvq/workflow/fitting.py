@@ -89,9 +89,9 @@ def fit(
 ) -> Run:
     """Fit a classifier to a table, and test it.
 
-    A stratified fraction of the rows is held out and used once, for the test at the end; `group`, `time` and `test`
-    are other designs. The model is fitted to the others; cross-validation among them estimates the variation of the
-    accuracy. Numbers are standardised, strings are one-hot encoded, and a missing number becomes the median of its
+    A stratified fraction of the rows is held out and used once, for the final test; `group`, `time` and `test` are
+    other designs. The model is fitted to the other rows; cross-validation among them estimates how the accuracy
+    varies. Numbers are standardised, strings are one-hot encoded, and a missing number becomes the median of its
     column with an indicator feature; all of that is learned from the training rows. Rows without a class, and columns
     that are empty, constant or row numbers, are left out with a note.
 
@@ -115,13 +115,13 @@ def fit(
     test : DataFrame or path, optional
         A table with the same columns that is the test, instead of a part of `table`.
     costs : mapping, optional
-        Costs of mistakes, for example ``{"bad:good": 5, "good:bad": 1}`` (true class first, 1 where none is given): the
-        class with the least expected cost is predicted, by the calibrated probabilities.
+        Costs of mistakes, for example ``{"bad:good": 5, "good:bad": 1}`` (true class first; 1 if not given): the class
+        with the least expected cost is predicted, by the calibrated probabilities.
     max_error : float, optional
-        Guaranteed bound on the error rate among accepted predictions. Where it is not achievable, the lowest of some
-        larger bounds that is achievable is guaranteed, up to 50 %, and a note tells how many rows would be enough.
+        Guaranteed bound on the error rate of accepted predictions. If it is not achievable, the lowest achievable of
+        some larger bounds, up to 50 %, is guaranteed, and a note says how many rows would be enough.
     confidence : float, default=0.95
-        Confidence of that guarantee.
+        Confidence of the guarantee.
     coverage : float, optional
         Fraction of predictions to accept; 0.9 where `max_error` is not given.
     test_size : float, default=0.25
@@ -167,7 +167,7 @@ def fit(
     progress("Reporting", folds + 2, folds + 4)
     compared = None
     if folds:
-        # with costs or weights its decisions would be others
+        # with costs or weights it would decide differently
         others = None if costs is not None or weights is not None else _logistic_regression(study, X, y, checked)
         compared = Folds(accuracies, [len(fold_test) for _, fold_test, _ in checked], others)
     context = Context(
@@ -205,7 +205,7 @@ def _cross_validate(
     seed: int,
     progress: Progress,
 ) -> tuple[list[FittedFold], list[float]]:
-    """Folds with predictions of all rows, and accuracies: thresholds in every fold would take long."""
+    """Folds with predictions of all rows, and accuracies: thresholds in every fold would take too long."""
     arguments = _group_arguments(estimator, design)
     fitted, accuracies = [], []
     for done, (train, test) in enumerate(inner_folds(y, design, n_folds, seed) if n_folds else []):
@@ -225,11 +225,11 @@ def fit_rejecting(
     seed: int,
     fitted: Sequence[FittedFold] = (),
 ) -> RejectClassifier:
-    """Fit a reject classifier whose thresholds respect the design, with folds that were fitted where they are the same.
+    """Fit a reject classifier whose thresholds respect the design; already fitted folds are used where they fit.
 
-    Groups are never split. With time, folds leave out blocks of time, and the rows that are held out are the latest
-    ones; models of the past alone have too few rows for thresholds of the predicting model. The parameter `cv` is that
-    of the fit: the splitter, or the folds of the design.
+    Groups are never split. With time, folds leave out blocks of time, and the held-out rows are the latest ones; models
+    of the past alone have too few rows for thresholds of the predicting model. The parameter `cv` is the one of the
+    fit: the splitter, or the folds of the design.
     """
     arguments = _group_arguments(classifier.estimator, design)
     if isinstance(classifier.cv, StratifiedKFold):
@@ -244,7 +244,7 @@ def fit_rejecting(
     train, held_out = latest_rows(design, float(classifier.cv))  # type: ignore[arg-type]
     if len(np.unique(y[train])) < 2:
         raise TableError(
-            f"Of {len(y)} training rows {len(held_out)} are held out for the thresholds, which leaves fewer than two "
+            f"{len(held_out)} of {len(y)} training rows are held out for the thresholds, which leaves fewer than two "
             "classes to train on; give more rows or groups, or leave out --max-error."
         )
     own = {name: values[train] for name, values in arguments.items()}
@@ -277,13 +277,13 @@ def _protocol(study: Study, rows: Fold, folds: int, classifier: RejectClassifier
     samples, marks = study.samples, study.options.missing_marks
     gaps = "Missing numbers became the median of their column, with an indicator feature."
     if ignored:
-        gaps = "Missing numbers were ignored: distances are over the values that a row has."
+        gaps = "Missing numbers were ignored: distances use the values that a row has."
     parts = [
         _test_part(study, *rows),
         _folds_part(study.design, folds),
         "Numbers were standardised.",
         "Strings were one-hot encoded." if samples.preprocessor.categorical else "",
-        f"Values that were named as missing: {listed(marks)}." if marks else "",
+        f"Values marked as missing: {listed(marks)}." if marks else "",
         gaps if samples.preprocessor.gaps else "",
         _thresholds_part(study.design, classifier),
     ]
@@ -293,12 +293,12 @@ def _protocol(study: Study, rows: Fold, folds: int, classifier: RejectClassifier
 def _test_part(study: Study, train: np.ndarray, test: np.ndarray) -> str:
     design, count = study.design, f"{len(test)} of {len(train) + len(test)} rows"
     if design.tested is not None:
-        how = f"The {len(test)} rows of a table given for it were the test"
+        how = f"The {len(test)} rows of a separate table were the test"
     elif design.times is not None:
         ends = design.times[train].max(), design.times[test].min()
         until, since = (iso_date(time) if study.dated else f"{time:.15g}" for time in ends)
         how = f"The latest {count} were held out for the test, those from {since} on ({study.time}); "
-        return f"{how}the model was fitted to rows until {until}."
+        return f"{how}the model was fitted to rows up to {until}."
     elif design.groups is not None:
         n_groups = len(np.unique(design.groups[test]))
         how = f"{count}, all of {n_groups} groups, stratified by class as far as possible, were held out for the test"
@@ -324,5 +324,5 @@ def _thresholds_part(design: Design, classifier: RejectClassifier) -> str:
     if classifier.max_error is None:
         return f"{text}."
     one = " on one row of each group" if design.groups is not None else ""
-    later = " It holds for later rows as far as they are like these." if design.times is not None else ""
+    later = " It holds for later rows as long as they are like these." if design.times is not None else ""
     return f"{text} and to test the guarantee{one}.{later}"

@@ -19,13 +19,13 @@ from lvq.tables.header import is_number
 from lvq.workflow.columns import Samples
 
 #: Names that `make_model` accepts, in lower case, and what makes the estimator: every estimator of the registry, and
-#: the models of the papers, which set the parameters of some.
+#: the models of the papers, which are estimators with certain parameters.
 NAMES: dict[str, Callable[..., BaseEstimator]] = {short_name(name): kind for name, kind in estimator_types().items()}
 NAMES |= {name.lower(): spelling.make for name, spelling in MODELS.items() if " " not in name}
 CROSS_FIT_BELOW = 2000  # rows; below, thresholds are cross-fitted, and all rows train the model
 CROSS_FIT_FOLDS = 5
 MIN_CALIBRATION, MAX_CALIBRATION = 0.3, 0.5  # fraction of the training rows that is held out for thresholds or tests
-GUARANTEE_FACTOR = 4  # held-out samples, as a multiple of the number that suffices if none is an error
+GUARANTEE_FACTOR = 4  # held-out samples, as a multiple of the number that is enough if none is an error
 #: Error rates that are guaranteed where a requested one is not achievable.
 WEAKER_BOUNDS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 
@@ -66,7 +66,7 @@ def make_model(
         return make(random_state=seed)
     if make is LVQClassifierCV:
         raise ValueError(
-            "prototypes (--prototypes) cannot be given to lvq-cv, which chooses their number; leave it out."
+            "prototypes (--prototypes) cannot be given for lvq-cv, which chooses their number; leave it out."
         )
     return make(n_prototypes=prototypes, random_state=seed)
 
@@ -121,16 +121,16 @@ def make_reject_classifier(
     estimator : classifier
         Makes the predictions.
     max_error : float, optional
-        Bound on the error rate among accepted predictions; where it is not achievable, the lowest of some larger ones
-        that is, up to 50 %.
+        Bound on the error rate of accepted predictions; if it is not achievable, the lowest achievable of some larger
+        bounds, up to 50 %.
     confidence : float, default=0.95
         Confidence of that bound.
     coverage : float, optional
         Fraction of predictions to accept; 0.9 where `max_error` is not given either.
     n_samples : int
         Number of training samples. Below 2,000 the thresholds are cross-fitted, and all samples train the model;
-        otherwise 30 % are held out for the thresholds. With `max_error` 30 to 50 % are held out in any case to test the
-        guarantee: four times as many samples as suffice if none is an error.
+        otherwise 30 % are held out for the thresholds. With `max_error`, 30 to 50 % are always held out to test the
+        guarantee: four times as many samples as are enough if none is an error.
     smallest_class : int, optional
         Number of training samples of the rarest class; cross-fitting uses no more folds.
     seed : int, optional
@@ -139,7 +139,7 @@ def make_reject_classifier(
     Returns
     -------
     classifier : RejectClassifier
-        Not fitted; it rejects ambiguous samples and outliers; none with a coverage of 1.
+        Not fitted. It rejects ambiguous samples and outliers, or nothing with a coverage of 1.
 
     Examples
     --------

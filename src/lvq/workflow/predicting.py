@@ -67,11 +67,11 @@ def predict(
     force: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> PredictResult:
-    """Predict the classes of the rows of a table; of a file part by part, so it may be larger than memory.
+    """Predict the classes of the rows of a table; a file is read in parts, so it may be larger than memory.
 
-    What the fit was told to take as missing is missing here too, where the folder of the run has its metrics.json. In a
-    CSV file an apostrophe is put before strings that a spreadsheet would run as a formula: those that begin with ``=``,
-    ``+``, ``-``, ``@``, a tab or a carriage return and are not numbers.
+    Marks of missing values that were given to `fit` apply here too, if the folder of the run has its metrics.json. In
+    a CSV file an apostrophe is put before strings that a spreadsheet would run as a formula: strings that begin with
+    ``=``, ``+``, ``-``, ``@``, a tab or a carriage return and are not numbers.
 
     Parameters
     ----------
@@ -83,21 +83,21 @@ def predict(
         The predictions: .csv, .csv.gz, .parquet or .xlsx. The file appears when it is complete. Without it the result
         has them as a data frame. The columns are:
 
-        - label: the predicted class; empty where a number is missing that had no missing values in training;
+        - label: the predicted class; empty where a number is missing in a column that had none missing in training;
         - certainty: certainty of the prediction; higher is more certain;
         - accepted: whether the prediction is accepted;
         - reason: the reason for rejection: "ambiguous", "outlier", "missing value",
           "unknown category" or "value too large";
-        - because: the columns that speak most for the label, each with the factor by which it multiplies the odds of
-          the label against the second class, as in "size=4.2 (x3.1); colour=red (x1.4)"; for models without odds each
-          with its share of all contributions; see `lvq.explain`;
+        - because: the columns that support the label most, each with the factor by which it multiplies the odds of the
+          label against the second class, as in "size=4.2 (x3.1); colour=red (x1.4)", or for models without odds, with
+          its share of all contributions; see `lvq.explain`;
         - winner: the nearest prototype of that class, named as in the report: "P1" is ``prototypes_[0]``.
     keep : sequence of str, default=()
         Columns of the table to copy into the predictions, such as an identifier.
     probabilities : bool, default=False
         Whether to add a column "probability CLASS" for each class.
     reading : Reading, optional
-        How a file is read: encoding, sheet and row of names.
+        How a file is read: encoding, sheet and header row.
     force : bool, default=False
         Whether `out` may be replaced.
     progress : callable, optional

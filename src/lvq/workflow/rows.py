@@ -2,8 +2,8 @@
 
 Rules:
 - columns are matched by name; a missing column is an error, one that the model does not use is named in a note;
-- a row is always rejected where it has an unknown category, a missing value in a column that had none in training, or a
-  number whose distances overflow; without a usable number there is no label either.
+- a row is always rejected if it has an unknown category, a missing value in a column that had none in training, or a
+  number whose distances overflow; if a number is missing or too large, it has no label either.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from lvq.workflow.pipeline import ignores_missing
 
 #: Columns of the predictions.
 COLUMNS = ("label", "certainty", "accepted", "reason", "because", "winner")
-MAX_REASONS, MIN_SHARE = 3, 0.05  # columns that speak for a label: their number, and their share of all contributions
+MAX_REASONS, MIN_SHARE = 3, 0.05  # columns that support a label: their number, and their share of all contributions
 _TEXTS = ("label", "reason", "because", "winner")
 _EMPTY = dict(zip(COLUMNS, (None, np.nan, False, "", "", None)))  # a row without a prediction
 _NOTES = {
@@ -53,7 +53,7 @@ class ModelColumns(NamedTuple):
     gaps : set of str
         Columns in which values may be missing; all columns of numbers where the model ignores missing values.
     reader : TablePreprocessor
-        The first step of the model, or one that says nothing of its columns.
+        The first step of the model, or one that knows nothing about its columns.
     """
 
     names: list[str]
@@ -128,7 +128,7 @@ class RowPredictor:
         return [f"Columns that the model does not use: {listed(extra)}."] if extra else []
 
     def __call__(self, rows: pd.DataFrame, start: int) -> pd.DataFrame:
-        """Predictions for rows, of which the first is at position `start` of the table."""
+        """Predictions for rows, the first of which is at position `start` of the table."""
         X, reason, usable = self.features(rows, start)
         empty = _EMPTY | dict.fromkeys(self.probability_columns, np.nan)
         predictions = pd.DataFrame(empty, index=rows.index).astype(dict.fromkeys(_TEXTS, object))
@@ -198,10 +198,10 @@ class RowPredictor:
 
 
 def strongest(found: FoundModel, predictions: Predictions, cells: pd.DataFrame) -> list[str]:
-    """The columns that speak most for each label: "size=4.2 (x3.1); colour=red (x1.4)", with factors of the odds.
+    """The columns that support each label most: "size=4.2 (x3.1); colour=red (x1.4)", with factors of the odds.
 
-    The odds are those of the label against the second class. For models without odds, a column has its share of all
-    contributions; the text is empty where a step before the model cannot be followed.
+    The odds are for the label against the second class. For models without odds, a column has its share of all
+    contributions; the string is empty where a step before the model cannot be followed.
     """
     nearest, scale = predictions.nearest, predictions.model.log_odds_scale
     try:

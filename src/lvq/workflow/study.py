@@ -93,7 +93,7 @@ def make_study(
 
 
 def _row_names(parts: Sequence[Table], frames: Sequence[pd.DataFrame]) -> list[Label]:
-    """Names of all rows; beside a test table they begin with the table's name."""
+    """Names of all rows; with a test table they begin with the table's name."""
     return [
         part.row_number(place) if len(parts) == 1 else f"{part.path.name}:{part.row_number(place)}"
         for part, frame in zip(parts, frames)

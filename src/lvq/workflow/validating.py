@@ -1,4 +1,4 @@
-"""A report on a fitted model for a labelled table from elsewhere, beside the test at the fit."""
+"""A report on a fitted model for a labelled table from elsewhere, compared with the original test."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def validate(
     reading: Reading = AS_FOUND,
     force: bool = False,
 ) -> Validation:
-    """Report on a fitted model for a labelled table from elsewhere, beside the test at the fit.
+    """Report on a fitted model for a labelled table from elsewhere, compared with the original test.
 
-    The model is not changed. Rows that it cannot predict, as a value is missing or too large, are left out with a note;
-    rows with an unknown category are rejected.
+    The model is not changed. Rows that it cannot predict, because a value is missing or too large, are left out with a
+    note; rows with an unknown category are rejected.
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ def validate(
     table : DataFrame or path
         A table with the model's columns and the column of classes.
     target : str, optional
-        The column of classes; by default that of the fit.
+        The column of classes; by default the one used to fit.
     out : path, optional
-        Folder for validation-TABLE.html and validation-TABLE.json; by default that of the run.
+        Folder for validation-TABLE.html and validation-TABLE.json; by default the folder of the run.
     reading : Reading, optional
-        How a file is read: encoding, sheet and row of names.
+        How a file is read: encoding, sheet and header row.
     force : bool, default=False
         Whether these files may be replaced.
 
@@ -99,7 +99,7 @@ def validate(
             "of classes with --target (target=...)."
         )
     if unknown:
-        notes.append(f"The model was not fitted to the class {listed(unknown)}; rows of it count as wrong.")
+        notes.append(f"The model was not fitted to the class {listed(unknown)}; its rows count as wrong.")
     notes += predictor.notes()
     rows = np.flatnonzero(labelled & usable)
     if not len(rows):
@@ -117,7 +117,7 @@ def validate(
 
 
 def _earlier(report: Report, metrics: dict[str, JSONValue]) -> Earlier:
-    """The test at the fit, the difference of the accuracies by Newcombe's method, and what became of the guarantee."""
+    """The original test, the difference of the accuracies by Newcombe's method, and whether the guarantee was kept."""
     before = Fraction(**metrics["metrics"]["accuracy"])
     here, value = report.metrics.accuracy, (report.metrics.accuracy.value or 0.0) - (before.value or 0.0)
     (low, high), (least, most) = here.interval or (0.0, 1.0), before.interval or (0.0, 1.0)
@@ -130,7 +130,7 @@ def _earlier(report: Report, metrics: dict[str, JSONValue]) -> Earlier:
 
 
 def _verdict(guarantee: CertifiedPoint, accepted: Fraction) -> str:
-    """Whether the error rate among accepted rows contradicts the guaranteed one, by exact one-sided bounds."""
+    """Whether the error rate of accepted rows contradicts the guaranteed one, by exact one-sided bounds."""
     if not accepted.total:
         return "not contradicted"
     upper = float(error_upper_bound(accepted.total - accepted.count, accepted.total, guarantee.confidence))

@@ -1,6 +1,6 @@
 """How numba compiles the loops, and what its cache on disk depends on.
 
-numba stores a compiled function beside its file, and does not notice an edited callee in another file. So only the
+numba stores a compiled function next to its file, and does not notice an edited callee in another file. So only the
 loops that Python calls are stored (`stored`), and each has a last argument whose default is `VERSION`, a number of the
 text of all files of this package: numba's key of a stored function contains the defaults of arguments that are left
 out. All that they call (`helper`, `inlined`) is compiled into them and not stored.

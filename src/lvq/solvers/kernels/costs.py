@@ -243,7 +243,7 @@ def decay_of(rule, step):
 def rate_of(rule, statistics, decay, weight, winner, right):
     """Twice the rate of the prototypes.
 
-    OLVQ1 has one for each: that of the winner falls when it was right and rises, up to its start, when it was wrong.
+    OLVQ1 has one for each: the winner's falls when it was right and rises, up to its start, when it was wrong.
     """
     if statistics.rates.shape[0] == 0:
         return 2.0 * rule.rate * decay

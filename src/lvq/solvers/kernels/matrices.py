@@ -1,7 +1,7 @@
 """The loop for matrices, shared or local, of any cost, also for samples with missing values.
 
-Every Omega has unit Frobenius norm, after each step again: `omegas` and P hold multiples of it, and `norms` the factors,
-because dividing a number after each step is enough. Where rows are complete and a step touches two prototypes,
+Every Omega has unit Frobenius norm, after each step again: `omegas` and P hold multiples of it, and `norms` the
+factors, because dividing a number after each step is enough. Where rows are complete and a step touches two prototypes,
 the projections P = W Omega' are kept: a step changes Omega by one outer product for each touched prototype, which P
 follows, and a sample costs O(mn + M(m + n)). Other costs touch many prototypes, and on rows with missing values the
 observed fraction changes all columns of Omega; then all differences are projected for each sample, O(M m n).

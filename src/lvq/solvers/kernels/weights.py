@@ -3,7 +3,7 @@
 Every step changes the metric or every prototype, so distances are computed sample by sample. Complete rows have a mask
 of ones.
 
-Of a row with missing values, `lvq.model.observed` has the formula: d = e'Lambda e / s, e = m (x - w), m the mask, s the
+For rows with missing values, see `lvq.model.observed`: d = e'Lambda e / s, e = m (x - w), m the mask, s the
 observed fraction. X is filled with any numbers where values are missing, so the loops need not look for NaN. Prototypes
 and metric follow the gradient of the sample's cost times s, for each prototype its own. Without this factor the step in
 an observed feature has the size 1/s: a row of which little is observed would move prototypes beyond itself, and change
