@@ -181,7 +181,7 @@ def _guarantee(report: Report) -> Answer:
         f"confidence: at most {100 * guarantee.max_error:g} % of the accepted predictions are wrong."
     )
     if guarantee.requested_error is not None:
-        text += f" Requested was {percent(guarantee.requested_error)}, which could not be guaranteed."
+        text += f" The requested {percent(guarantee.requested_error)} could not be guaranteed. {guarantee.fallback}"
     if guarantee.max_error >= constant:
         text += f" Always predicting the most frequent class is wrong for {percent(constant)}."
     return Answer(text, guarantee.requested_error is None and guarantee.max_error < constant)
