@@ -105,7 +105,7 @@ def test_what_cannot_be_validated(lvq, run, tmp_path):
     assert "Did you mean 'Status'?" in completed.err
     assert validated(lvq, run, tmp_path, table.rename(columns={"status": "Status"}), "--target", "Status").code == 0
     assert "has none of the model's classes" in validated(lvq, run, tmp_path, table, "--target", "ward", "--force").err
-    assert "already has validation-elsewhere.html" in validated(lvq, run, tmp_path, table).err
+    assert "validation-elsewhere.html, " in validated(lvq, run, tmp_path, table).err
     completed = lvq("validate", tmp_path, tmp_path / "elsewhere.csv")
     assert "has no metrics.json" in completed.err
     for content, message in (("{}", "fit again"), ('{"name": "x', "cannot be read"), ("7", "fit again")):

@@ -170,7 +170,7 @@ def test_too_few_samples_and_how_many():
     certainty = np.linspace(0, 1, 1000)
     with pytest.raises(
         GuaranteeError,
-        match=r"needs at least 299 .* there are only 75; give about 399 samples in all \(0.75 of them are",
+        match=r"needs at least 299 .* there are only 75; give about 399 samples to fit \(0.75 of these",
     ) as caught:
         guaranteed((certainty[:100], np.ones(100), np.zeros(100)), 0.01)
     assert (caught.value.reason, caught.value.samples_needed) == ("too_few_samples", 399)
@@ -215,7 +215,7 @@ def test_a_certainty_in_the_wrong_order():
 
 def test_cells_the_path_has_never_seen_do_not_count_as_accepted():
     path = local_thresholds([0.0, 1.0], [False, True], ["a", "a"])
-    with pytest.raises(GuaranteeError, match=r"at most 0 of 500 .* accepted; give about 15000 samples in all, raise"):
+    with pytest.raises(GuaranteeError, match=r"at most 0 of 500 .* accepted; give about 15000 samples to fit, raise"):
         certified(path, np.ones(500), np.ones(500), ["b"] * 500, max_error=0.1, level=0.9**30)
 
 

@@ -311,10 +311,9 @@ def explain_failure(path: ThresholdPath, counts: ThresholdPath, guarantee: Guara
 def _more_samples(message: str, n_testing: float, guarantee: Guarantee, otherwise: str = REMEDIES) -> GuaranteeError:
     """The advice to use more samples: so many that `n_testing` of them are for testing."""
     total, fraction = ceil(n_testing / guarantee.fraction_tested), guarantee.fraction_tested
-    use = "" if fraction == 1 else f" ({fraction:.3g} of them are used for testing)"
-    return GuaranteeError(
-        f"{message}; give about {_number(total)} {guarantee.unit} in all{use}, {otherwise}.", "too_few_samples", total
-    )
+    use = "" if fraction == 1 else f" ({fraction:.3g} of these test the guarantee)"
+    advice = f"give about {_number(total)} {guarantee.unit} to fit{use}, {otherwise}."
+    return GuaranteeError(f"{message}; {advice}", "too_few_samples", total)
 
 
 def _number(count: int) -> str:
