@@ -56,7 +56,12 @@ def test_a_table_from_the_same_source(lvq, run, tmp_path):
     page = (tmp_path / "validation" / "validation-elsewhere.html").read_text(encoding="utf-8")
     assert "The test at the fit had an accuracy of" in page
     assert "of own.csv; the difference here is no more than chance" in page
-    assert "The guarantee is kept" in page
+    assert "The guarantee is kept: the error rate of accepted rows is below it, with 95 % confidence." in page
+    assert "Applied to 600 rows of elsewhere.csv." in page
+    assert "had not seen" not in page
+    assert not any("the fit's table" in note for note in found["notes"])
+    again = lvq("validate", run, run.parent / "own.csv", "--out", tmp_path / "validation")
+    assert "own.csv is also the name of the fit's table" in again.err
 
 
 def test_where_every_row_is_rejected(lvq, run, tmp_path):

@@ -169,7 +169,8 @@ def _notes(point: CertifiedPoint, why: GuaranteeError) -> tuple[str, ...]:
         notes.append(
             f"An error rate of at most {100 * point.requested_error:g} % could not be guaranteed; "
             f"{100 * point.max_error:g} % is the lowest bound that can be guaranteed for accepted predictions, with "
-            f"confidence {point.confidence:g}, at a coverage of {100 * point.coverage:.0f} %. {point.fallback} Why: {why}"
+            f"confidence {point.confidence:g}, at a coverage of {100 * point.coverage:.0f} %. "
+            f"{point.fallback} Why: {why}"
         )
     return tuple(notes)
 
