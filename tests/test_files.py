@@ -173,7 +173,7 @@ def test_a_folder_that_appeared_meanwhile_is_kept(tmp_path, monkeypatch, just_no
         monkeypatch.setattr(Path, "rename", overtaken)
     else:
         old_run(run)
-    with pytest.raises(FileExistsError, match=r"run already has one, two; use --force \(force=True\)"):
+    with pytest.raises(FileExistsError, match=r"run/one, .*run/two exist; use --force \(force=True\)"):
         write_new(run, force=False)
     assert contents(run) == {"one": "old", "two": "old", "mine": "old"}
     assert names(tmp_path) == ["run"]
@@ -213,7 +213,7 @@ def test_folders_are_checked_first(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(NotADirectoryError, match=r"file is a file, so .*run cannot be a folder"):
         check_folder(tmp_path / "file" / "run", [])
-    with pytest.raises(FileExistsError, match=r"already has file; use --force \(force=True\)"):
+    with pytest.raises(FileExistsError, match=r"file exists; use --force \(force=True\)"):
         check_folder(tmp_path, ["file"])
     assert check_folder(tmp_path, ["file"], force=True) == tmp_path
     (tmp_path / "folder").mkdir()

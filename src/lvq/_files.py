@@ -159,9 +159,8 @@ def check_folder(folder: str | os.PathLike[str], names: Sequence[str], *, force:
     for name in existing:
         check_regular(folder / name)
     if existing and not force:
-        raise FileExistsError(
-            f"{folder} already has {', '.join(existing)}; use --force (force=True) to replace it, or another place."
-        )
+        found = f"{', '.join(str(folder / name) for name in existing)} {'exists' if len(existing) == 1 else 'exist'}"
+        raise FileExistsError(f"{found}; use --force (force=True), or another place.")
     check_writable(parent, folder)
     return folder
 

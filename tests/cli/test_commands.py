@@ -65,5 +65,5 @@ def test_the_demo_fits_and_predicts(lvq, tmp_path, monkeypatch):
     shown = re.findall(r"^\$ lvq (.*)$", completed.out, flags=re.MULTILINE)
     assert len(shown) == 2
     assert lvq(*shown[1].split(), "--force").code == 0
-    assert lvq(*shown[0].split()).err.startswith("Error: demo already has model.lvq")  # the command is valid
+    assert lvq(*shown[0].split()).err.startswith("Error: demo/model.lvq, ")  # the command is valid
     assert lvq("demo", "--out", folder).code == 1

@@ -114,15 +114,16 @@ def test_a_guarantee_that_is_not_achievable_is_weaker_and_reports_the_rows_it_ne
     assert completed.code == 0, completed.err
     note = re.search(
         r"An error rate of at most 1 % could not be guaranteed; ([\d.]+) % is the lowest bound that can be guaranteed "
-        r"for accepted predictions, with confidence 0\.95, at a coverage of \d+ %\. Why: .* needs at least 299 "
-        r"accepted testing samples .* give about (\d+) samples in all",
+        r"for accepted predictions, with confidence 0\.95, at a coverage of \d+ %\. .* Why: .* needs at least 299 "
+        r"accepted testing samples .* give a table of about (\d+) samples, (\d+) of them for training",
         completed.err.replace("\n", " "),
     )
     assert note is not None, completed.err
-    assert int(note[2]) > 299
+    assert int(note[2]) == pytest.approx(int(note[3]) / 0.75, abs=1)
+    assert int(note[3]) > 299
     shown = " ".join(completed.out.split())
     assert f"at most {float(note[1]):g} % of the accepted predictions are wrong" in shown
-    assert "The requested 1.0 % could not be guaranteed." in shown
+    assert f"The requested 1.0 % could not be guaranteed. {note[1]} % was reached only as a fallback. Chosen" in shown
     assert {path.name for path in (tmp_path / "run").iterdir()} == {"model.lvq", "report.html", "metrics.json"}
     assert note[0] in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))
@@ -207,7 +208,7 @@ def test_notes_name_what_is_left_out(lvq, tmp_path):
     ("options", "message"),
     [
         (("--prototypes", "0"), "prototypes"),
-        (("--max-error", "2"), "max-error"),
+        (("--max-error", "5"), "5 % is 0.05"),
         (("--colour", "red"), "No such option"),
         (("--folds", "x"), "folds"),
     ],
@@ -233,7 +234,7 @@ def test_an_existing_run_is_replaced_only_by_force(lvq, tmp_path):
     (folder / "metrics.json").write_text("mine", encoding="utf-8")
     (folder / "notes.txt").write_text("mine", encoding="utf-8")
     options = ("--target", "kind", "--model", "glvq", "--folds", 0, "--out", folder)
-    assert "already has metrics.json; use --force (force=True)" in refused(lvq("fit", path, *options))
+    assert "metrics.json exists; use --force (force=True)" in refused(lvq("fit", path, *options))
     assert (folder / "metrics.json").read_text(encoding="utf-8") == "mine"
     completed = lvq("fit", path, *options, "--force")
     assert completed.code == 0, completed.err

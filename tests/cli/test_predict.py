@@ -70,6 +70,13 @@ def test_the_strongest_columns_are_those_of_the_explanation(model, features):
     assert shown.endswith(f"(x{best['odds']:.3g})")
 
 
+def test_long_numbers_are_shown_with_six_digits(model, features):
+    table = features.assign(**{"length [cm]": 7.39999771118219})
+    texts = "; ".join(predict(model, table).frame["because"])
+    assert "length [cm]=7.4 (" in texts
+    assert "7.399" not in texts
+
+
 def changed(fruit, tmp_path, **values):
     """The first rows of the fruit, with other values in some places."""
     table = fruit.iloc[:4].copy().astype(object)
@@ -131,7 +138,7 @@ def test_other_errors(lvq, run, fruit_csv, tmp_path):
     strange.write_bytes(b"\x80\x04 not a model")
     assert "strange.lvq" in refused(lvq("predict", strange, fruit_csv, "--out", out))
     out.write_text("mine", encoding="utf-8")
-    assert "already has predictions.csv" in refused(lvq("predict", run[0], fruit_csv, "--out", out))
+    assert "predictions.csv exists; use --force" in refused(lvq("predict", run[0], fruit_csv, "--out", out))
     assert lvq("predict", run[0], fruit_csv, "--out", out, "--force").code == 0
     assert "cannot be written" in refused(lvq("predict", run[0], fruit_csv, "--out", "/proc/predictions.csv"))
 

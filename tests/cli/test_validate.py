@@ -56,7 +56,12 @@ def test_a_table_from_the_same_source(lvq, run, tmp_path):
     page = (tmp_path / "validation" / "validation-elsewhere.html").read_text(encoding="utf-8")
     assert "In the original test, the accuracy was" in page
     assert "of own.csv; the difference here is no more than chance" in page
-    assert "The guarantee is kept" in page
+    assert "The guarantee is kept: the error rate of accepted rows is below it, with 95 % confidence." in page
+    assert "Applied to 600 rows of elsewhere.csv." in page
+    assert "had not seen" not in page
+    assert not any("the fit's table" in note for note in found["notes"])
+    again = lvq("validate", run, run.parent / "own.csv", "--out", tmp_path / "validation")
+    assert "own.csv is also the name of the fit's table" in again.err
 
 
 def test_where_every_row_is_rejected(lvq, run, tmp_path):
@@ -105,7 +110,7 @@ def test_what_cannot_be_validated(lvq, run, tmp_path):
     assert "Did you mean 'Status'?" in completed.err
     assert validated(lvq, run, tmp_path, table.rename(columns={"status": "Status"}), "--target", "Status").code == 0
     assert "has none of the model's classes" in validated(lvq, run, tmp_path, table, "--target", "ward", "--force").err
-    assert "already has validation-elsewhere.html" in validated(lvq, run, tmp_path, table).err
+    assert "validation-elsewhere.html, " in validated(lvq, run, tmp_path, table).err
     completed = lvq("validate", tmp_path, tmp_path / "elsewhere.csv")
     assert "has no metrics.json" in completed.err
     for content, message in (("{}", "fit again"), ('{"name": "x', "cannot be read"), ("7", "fit again")):

@@ -192,6 +192,35 @@ def test_the_guarantee_comes_second_and_a_rejection_of_right_ones_can_be_switche
     assert any(str(answer).endswith("min_coverage=1 (--coverage 1) accepts all.") for answer in right.verdict)
 
 
+def test_a_guarantee_that_the_test_does_not_support(wdbc):
+    bound = wdbc.report.guarantee.max_error
+    texts = {}
+    for wrong in (0, 1, 60):
+        accepted = fraction_of(np.arange(100) >= (wrong if wrong != 1 else int(100 * bound) + 1))
+        texts[wrong] = replace(wdbc.report, accepted_accuracy=accepted).verdict[1]
+    assert "In the test" not in texts[0].text
+    assert "accepted were wrong" in texts[1].text
+    assert texts[1].text.endswith("no proof against the bound, but a reason to check.")
+    assert texts[1].good is None
+    assert "In the test 60 of 100 accepted were wrong (60.0 %): more than chance" in texts[60].text
+    assert texts[60].good is False
+
+
+def test_rejection_is_compared_with_one_class_where_that_is_as_good(wdbc):
+    """Few samples of the rarer class are accepted, so one class would be about as good; counts in one format."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [1800, 700])
+    accepted = (np.arange(2500) < 1500) | (np.arange(2500) >= 2490)
+    right = accepted & (rng.random(2500) < 0.99) | ~accepted & (rng.random(2500) < 0.5)
+    metrics = metrics_of(y, np.where(right, y, 1 - y), accepted, 2, None)
+    report = replace(wdbc.report, metrics=metrics, accepted_accuracy=fraction_of(right, accepted))
+    text = next(str(answer) for answer in report.verdict if "Rejecting" in str(answer))
+    name = report.data.classes[0]
+    assert "Rejecting uncertain predictions helps: with 990 of 2 500 test samples rejected" in text
+    assert text.endswith(f"; always predicting “{name}” would be correct for 99.3 % of them.")
+    assert f"it predicts {right.sum():,} of 2,500".replace(",", " ") in report.verdict[0].text
+
+
 def test_a_column_that_may_contain_the_class_is_suspected_where_predictions_are_good():
     rng = np.random.default_rng(0)
     y = np.where(np.arange(240) % 2, "ill", "well")

@@ -161,12 +161,14 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
 
 def show_report(report: Report, written: object) -> None:
     """Print the main results of a fit or a validation; metrics.json has all of them."""
+    from lvq.reports.text import count
+
     show_notes(report.notes)
     data = report.data
-    trained = f"{data.n_train} training rows, " if data.n_train else ""
+    trained = f"{count(data.n_train)} training rows, " if data.n_train else ""
     typer.echo(
         f"{report.name} on {one_line(data.name)}: {len(data.classes)} classes of {one_line(data.target)}, {trained}"
-        f"{data.n_samples} test rows\n"
+        f"{count(data.n_samples)} {'rows' if report.earlier else 'test rows'}\n"
     )
     for answer in report.verdict:
         paragraph(answer.text)
@@ -182,12 +184,12 @@ def show_report(report: Report, written: object) -> None:
 
 def _numbers(report: Report) -> str:
     """What the verdict does not say."""
-    from lvq.reports.text import percent
+    from lvq.reports.text import count, percent
 
     metrics, accepted = report.metrics, report.accepted_accuracy
     parts = [f"Accuracy {percent(metrics.accuracy.value)}"]
     if accepted is not None and accepted.total:
-        counts = f"{accepted.total} of {metrics.accuracy.total}"
+        counts = f"{count(accepted.total)} of {count(metrics.accuracy.total)}"
         parts.append(f"{percent(accepted.value)} on the {counts} rows that are accepted")
     parts.append(f"balanced accuracy {percent(metrics.balanced_accuracy)}")
     if metrics.auc is not None:

@@ -29,8 +29,14 @@ def _number(text: str, least: int) -> OptionInfo:
     return typer.Option(metavar="NUMBER", help=text, min=least)
 
 
+def _checked(fraction: float | None) -> float | None:
+    if fraction is not None and not 0 <= fraction <= 1:
+        raise typer.BadParameter(f"{fraction:g} is not between 0 and 1; 5 % is 0.05.")
+    return fraction
+
+
 def _fraction(text: str) -> OptionInfo:
-    return typer.Option(metavar="FRACTION", help=text, min=0, max=1)
+    return typer.Option(metavar="FRACTION", help=text, callback=_checked)
 
 
 def _columns(text: str) -> OptionInfo:

@@ -264,7 +264,7 @@ class RejectClassifier(AroundClassifier):
             raise ValueError(f"RejectClassifier takes one of {', '.join(TARGETS)}, got {', '.join(given)}; choose one.")
         for value in () if self.max_error is None else np.atleast_1d(self.max_error).tolist():
             if not 0 < value < 1:
-                raise ValueError(f"max_error must be strictly between 0 and 1, got {value!r}; 5 % are 0.05.")
+                raise ValueError(f"max_error must be strictly between 0 and 1, got {value!r}; 5 % is 0.05.")
         if self.max_error is not None and not self._is_prefit and not isinstance(self.cv, float):
             raise ValueError(
                 "cv of RejectClassifier must be a fraction of the samples or 'prefit' where max_error is given, "

@@ -65,6 +65,14 @@ class CertifiedPoint(OperatingPoint):
     unit: str = "samples"
     requested_error: float | None = None
 
+    @property
+    def fallback(self) -> str:
+        """What to do about a bound that is not the requested one."""
+        return (
+            f"{100 * self.max_error:g} % was reached only as a fallback. Chosen beforehand, "
+            f"max_error={self.max_error:g} may keep far more rows; decide on a bound before fitting on new data."
+        )
+
 
 class Guarantee(NamedTuple):
     """P(error | accepted) <= max_error, with probability 1 - level over the calibration samples.
@@ -131,7 +139,7 @@ def certify(
         passed = np.logical_and.accumulate(p_value <= guarantee.level)
         if not passed.any():
             if found is None:
-                raise explain_failure(counts, guarantee)
+                raise explain_failure(path, counts, guarantee)
             break
         if guarantee is not possible[-1]:
             passed[1:] = False  # only the smallest bound continues along its sequence
@@ -148,10 +156,10 @@ def certify(
             requested_error=None if guarantee is falling[-1] else falling[-1].max_error,
         )
     assert found is not None
-    return found, _notes(found, counts, falling[-1])
+    return found, _notes(found, explain_failure(path, counts, falling[-1]))
 
 
-def _notes(point: CertifiedPoint, counts: ThresholdPath, requested: Guarantee) -> tuple[str, ...]:
+def _notes(point: CertifiedPoint, why: GuaranteeError) -> tuple[str, ...]:
     notes = []
     if point.unit == "groups":
         notes.append(
@@ -162,8 +170,8 @@ def _notes(point: CertifiedPoint, counts: ThresholdPath, requested: Guarantee) -
         notes.append(
             f"An error rate of at most {100 * point.requested_error:g} % could not be guaranteed; "
             f"{100 * point.max_error:g} % is the lowest bound that can be guaranteed for accepted predictions, with "
-            f"confidence {point.confidence:g}, at a coverage of {100 * point.coverage:.0f} %. Why: "
-            f"{explain_failure(counts, requested)}"
+            f"confidence {point.confidence:g}, at a coverage of {100 * point.coverage:.0f} %. "
+            f"{point.fallback} Why: {why}"
         )
     return tuple(notes)
 
@@ -249,31 +257,42 @@ def too_few(n_accepted: int, n_testing: int, guarantee: Guarantee) -> GuaranteeE
     needed = samples_needed(guarantee.max_error, guarantee.level)
     if n_accepted >= needed:
         return None
+    most = f"at most {n_accepted} of {n_testing} testing samples can be accepted"
+    most = most if n_accepted < n_testing else f"there are only {n_testing}"
     message = (
-        f"{guarantee} needs at least {_number(needed)} accepted testing samples even without any error, but at most "
-        f"{n_accepted} of {n_testing} testing samples can be accepted"
+        f"{guarantee} needs at least {_number(needed)} accepted testing samples even without any error, but {most}"
     )
     total = max(n_testing, 1) * needed / max(n_accepted, 1)
     return _more_samples(message, total, guarantee, "raise max_error (--max-error) or lower confidence")
 
 
-def explain_failure(counts: ThresholdPath, guarantee: Guarantee) -> GuaranteeError:
+def explain_failure(path: ThresholdPath, counts: ThresholdPath, guarantee: Guarantee) -> GuaranteeError:
     """The error for a sequence of points whose first one failed, from the testing counts of all points of the path.
 
-    It is based on the point with the lowest error rate among those that accept enough samples.
+    It is based on the point with the lowest error rate among those of the sequence that accept enough samples. Where a
+    test of that point alone would pass, the order of the tests is the cause, and not the number of samples.
     """
-    accepted, errors, n_testing = counts.accepted, counts.accepted_errors, counts.n_samples
-    error = too_few(int(accepted.max()), n_testing, guarantee)
+    n_testing, sequence = counts.n_samples, fixed_sequence(path, counts.n_samples, guarantee)
+    error = too_few(int(counts.accepted.max()), n_testing, guarantee)
     if error is not None:
         return error
+    accepted, errors = counts.accepted[sequence], counts.accepted_errors[sequence]
     fewest = samples_needed(guarantee.max_error, guarantee.level)
     rate = np.where(accepted >= fewest, errors / np.maximum(accepted, 1), np.inf)
     best = int(np.lexsort((accepted, rate))[0])
     n_accepted, n_errors = int(accepted[best]), int(errors[best])
-    shown = (
-        f"{guarantee} could not be shown with {n_testing} testing samples: the lowest error rate of all thresholds "
-        f"that accept at least {fewest} of them is {n_errors} {'error' if n_errors == 1 else 'errors'} among "
-        f"{n_accepted} ({rate[best]:.2%})"
+    shown = f"{guarantee} could not be shown with {n_testing} testing samples"
+    p_value = error_p_value(errors, accepted, guarantee.max_error)
+    if p_value[best] <= guarantee.level < p_value[0]:
+        return GuaranteeError(
+            f"{shown}. The strictest threshold ({accepted[0]} accepted, {errors[0]} wrong) already failed, so "
+            "later ones were not tested. The most certain predictions are not the most accurate here: try another "
+            "measure; more rows may not help.",
+            "error_rate",
+        )
+    shown += (
+        f": the lowest error rate of all thresholds to test that accept at least {fewest} of them is {n_errors} "
+        f"{'error' if n_errors == 1 else 'errors'} among {n_accepted} ({rate[best]:.2%})"
     )
     below = rate[best] < guarantee.max_error
     if not below and n_testing >= SUFFICIENT_FACTOR * fewest:
@@ -294,10 +313,9 @@ def explain_failure(counts: ThresholdPath, guarantee: Guarantee) -> GuaranteeErr
 def _more_samples(message: str, n_testing: float, guarantee: Guarantee, otherwise: str = REMEDIES) -> GuaranteeError:
     """The advice to use more samples: enough for `n_testing` of them to be used for testing."""
     total, fraction = ceil(n_testing / guarantee.fraction_tested), guarantee.fraction_tested
-    use = "" if fraction == 1 else f" ({fraction:.3g} of them are used for testing)"
-    return GuaranteeError(
-        f"{message}; give about {_number(total)} {guarantee.unit} in all{use}, {otherwise}.", "too_few_samples", total
-    )
+    use = "" if fraction == 1 else f" ({fraction:.3g} of these test the guarantee)"
+    advice = f"give about {_number(total)} {guarantee.unit} to fit{use}, {otherwise}."
+    return GuaranteeError(f"{message}; {advice}", "too_few_samples", total)
 
 
 def _number(count: int) -> str:

@@ -16,7 +16,7 @@ from lvq.plots.arrays import ordered_axis
 from lvq.reports.folds import Folds
 from lvq.reports.held_out import HeldOut
 from lvq.reports.metrics import Codes, fraction_of
-from lvq.reports.text import counted, label_texts, listed, percent
+from lvq.reports.text import count, counted, label_texts, listed, percent
 from lvq.typing import Floats, MatrixLike
 
 MAX_IMPORTANCE = 0.5  # of a single column, above which it may contain the class
@@ -129,7 +129,7 @@ def _suspects(held_out: HeldOut, importances: VariableImportances | None, n_know
     columns, found = held_out.columns, []
     if n_known:
         found.append(
-            f"{counted(n_known, 'test sample')} of {len(held_out.y)} ({percent(n_known / len(held_out.y))}) "
+            f"{counted(n_known, 'test sample')} of {count(len(held_out.y))} ({percent(n_known / len(held_out.y))}) "
             f"{'has' if n_known == 1 else 'have'} the same values as a training sample: the model may know the answer."
         )
     alone = _enough_alone(held_out)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from lvq.rejection.guarantee import CertifiedPoint, error_upper_bound
 from lvq.reports.metrics import CHANCE, Costs, Fraction
-from lvq.reports.text import counted, listed, percent
+from lvq.reports.text import count, counted, listed, percent
 
 if TYPE_CHECKING:
     from lvq.reports.summary import Report
 
 MIN_CLASS_SAMPLES = 20  # test samples of a class below which its results are uncertain
+CLOSE = 0.02  # accuracy above that of one class on the accepted samples, below which the latter is told
 MISSED = 0.5  # fraction of a class that is found, or accepted, below which it is named
 #: What became of the guarantee on other rows, and whether that is good.
 GUARANTEES = {
-    "kept": ("The guarantee is kept: the error rate of accepted rows is lower, by more than chance.", True),
+    "kept": ("The guarantee is kept: the error rate of accepted rows is below it, with {:g} % confidence.", True),
     "broken": ("The guarantee is broken, by more than chance: these rows are not from the same source.", False),
     "not contradicted": ("The guarantee is not contradicted: too few rows are accepted to show more.", None),
 }
@@ -37,7 +39,7 @@ def verdict_of(report: Report) -> list[Answer]:
     else:
         first, answers = _against_constant(report), [_against_logistic_regression(report)]
         if report.accepted_accuracy is not None:
-            answers.append(_rejection(report.metrics.accuracy, report.accepted_accuracy))
+            answers.append(_rejection(report, report.metrics.accuracy, report.accepted_accuracy))
     answers += [*_since_fit(report), *_classes(report)]
     answers.insert(len(answers) if report.guarantee is None else 0, _guarantee(report))
     answers += [Answer(f"Check the data: {text[0].lower()}{text[1:]}", None) for text in report.data.suspects]
@@ -52,7 +54,7 @@ def _against_constant(report: Report) -> Answer:
     accuracy, name = metrics.accuracy, data.classes[metrics.most_frequent]
     low, high = accuracy.interval or (0.0, 1.0)
     rate = f"{percent(accuracy.value)}, 95 % interval {percent(low)} to {percent(high)}"
-    found = f"it predicts {accuracy.count} of {counted(accuracy.total, 'test sample')} correctly ({rate})"
+    found = f"it predicts {count(accuracy.count)} of {counted(accuracy.total, 'test sample')} correctly ({rate})"
     always = f"always predicting “{name}”"
     constant = f"{always}, the most frequent class, would be correct for {percent(metrics.majority)} of them"
     common = max(data.train_counts) / sum(data.train_counts) if data.train_counts else 1.0
@@ -103,7 +105,7 @@ def _against_logistic_regression(report: Report) -> Answer:
     return Answer(f"{start}: {rates} ({points}{interval}).".replace("-", "−"), good)
 
 
-def _rejection(every: Fraction, accepted: Fraction) -> Answer:
+def _rejection(report: Report, every: Fraction, accepted: Fraction) -> Answer:
     """Whether the accuracy of accepted predictions is higher, by more than chance."""
     from scipy.stats import fisher_exact
 
@@ -112,11 +114,15 @@ def _rejection(every: Fraction, accepted: Fraction) -> Answer:
         return Answer("No test sample is rejected.", None)
     if accepted.value is None or every.value is None:
         return Answer("Every test sample is rejected, so the model decides nothing.", False)
-    rejected = f"{n_rejected} of {counted(every.total, 'test sample')}"
+    rejected = f"{count(n_rejected)} of {counted(every.total, 'test sample')}"
     if every.value == 1:
         text = f"Every prediction is correct, so nothing is gained by rejecting {rejected}"
         return Answer(f"{text}; min_coverage=1 (--coverage 1) accepts all.", None)
     rates = f"{percent(accepted.value)} of the others are correct, instead of {percent(every.value)} of all"
+    common = report.metrics.most_frequent
+    constant = report.metrics.by_class[common].coverage.count / accepted.total
+    if accepted.value - constant < CLOSE:
+        rates += f"; always predicting “{report.data.classes[common]}” would be correct for {percent(constant)} of them"
     table = [[accepted.count, accepted.total - accepted.count], [n_right, n_rejected - n_right]]
     start, good = "Rejecting uncertain predictions may help, but the difference could be chance", None
     if accepted.value <= every.value:
@@ -137,8 +143,9 @@ def _since_fit(report: Report) -> list[Answer]:
     before = f"{percent(earlier.accuracy.value)} on {counted(earlier.accuracy.total, 'row')} of {earlier.data_name}"
     text = f"In the original test, the accuracy was {before}; the difference here is {chance}"
     answers = [Answer(f"{text} (95 % interval {low} to {high} percentage points).", good)]
-    if earlier.verdict is not None:
-        answers.append(Answer(*GUARANTEES[earlier.verdict]))
+    if earlier.verdict is not None and report.guarantee is not None:
+        text, good = GUARANTEES[earlier.verdict]
+        answers.append(Answer(text.format(100 * report.guarantee.confidence), good))
     return answers
 
 
@@ -167,7 +174,7 @@ def _is_low(found: Fraction) -> bool:
 
 
 def _counts(found: Fraction) -> str:
-    return f"{found.count} of {found.total}"
+    return f"{count(found.count)} of {count(found.total)}"
 
 
 def _guarantee(report: Report) -> Answer:
@@ -181,7 +188,25 @@ def _guarantee(report: Report) -> Answer:
         f"confidence: at most {100 * guarantee.max_error:g} % of the accepted predictions are wrong."
     )
     if guarantee.requested_error is not None:
-        text += f" The requested {percent(guarantee.requested_error)} could not be guaranteed."
+        text += f" The requested {percent(guarantee.requested_error)} could not be guaranteed. {guarantee.fallback}"
     if guarantee.max_error >= constant:
         text += f" Always predicting the most frequent class is wrong for {percent(constant)}."
-    return Answer(text, guarantee.requested_error is None and guarantee.max_error < constant)
+    good: bool | None = guarantee.requested_error is None and guarantee.max_error < constant
+    found = report.accepted_accuracy
+    if report.earlier is None and found is not None and found.total - found.count > guarantee.max_error * found.total:
+        wrong, rate = found.total - found.count, percent(1 - found.count / found.total)
+        text += f" In the test {count(wrong)} of {count(found.total)} accepted were wrong ({rate}): "
+        if guarantee.unit == "samples" and what_became_of(guarantee, found) == "broken":
+            text, good = f"{text}more than chance explains; the test is not from the same source.", False
+        else:
+            text, good = f"{text}no proof against the bound, but a reason to check.", good and None
+    return Answer(text, good)
+
+
+def what_became_of(guarantee: CertifiedPoint, accepted: Fraction) -> str:
+    """Whether the error rate among accepted rows contradicts the guaranteed one, by exact one-sided bounds."""
+    if not accepted.total:
+        return "not contradicted"
+    upper = float(error_upper_bound(accepted.total - accepted.count, accepted.total, guarantee.confidence))
+    lower = 1 - float(error_upper_bound(accepted.count, accepted.total, guarantee.confidence))
+    return "broken" if lower > guarantee.max_error else "kept" if upper <= guarantee.max_error else "not contradicted"

@@ -10,10 +10,10 @@ import pandas as pd
 
 from lvq._files import check_folder
 from lvq.preprocessing.table import known_names
-from lvq.rejection.guarantee import CertifiedPoint, error_upper_bound
 from lvq.reports import Context, Report
 from lvq.reports.metrics import Fraction
 from lvq.reports.summary import Earlier
+from lvq.reports.verdict import what_became_of
 from lvq.tables.header import AS_FOUND, Reading, TableError, listed
 from lvq.tables.read import open_table
 from lvq.tables.values import as_text
@@ -86,6 +86,10 @@ def validate(
     given = open_table(table, reading)
     predictor, classes = RowPredictor(model, given), [str(label) for label in model.classes_]
     notes = [*given.notes, *predictor.check_columns(target=target)]
+    if isinstance(table, str | Path) and given.path.name == metrics["data"]["name"]:
+        notes.append(
+            f"{given.path.name} is also the name of the fit's table; rows that trained the model prove nothing."
+        )
     frame = given.frame(predictor.columns.meaning(metrics["missing_marks"], [target]))
     X, reason, usable = predictor.features(frame)
     labels = known_names(as_text(frame[target]), set(classes))
@@ -123,16 +127,7 @@ def _earlier(report: Report, metrics: dict[str, JSONValue]) -> Earlier:
     (low, high), (least, most) = here.interval or (0.0, 1.0), before.interval or (0.0, 1.0)
     below = np.hypot((here.value or 0.0) - low, most - (before.value or 0.0))
     above = np.hypot(high - (here.value or 0.0), (before.value or 0.0) - least)
-    verdict = None if report.guarantee is None or report.accepted_accuracy is None else _verdict(
+    verdict = None if report.guarantee is None or report.accepted_accuracy is None else what_became_of(
         report.guarantee, report.accepted_accuracy
     )  # fmt: skip
     return Earlier(metrics["data"]["name"], before, (float(value - below), float(value + above)), verdict)
-
-
-def _verdict(guarantee: CertifiedPoint, accepted: Fraction) -> str:
-    """Whether the error rate of accepted rows contradicts the guaranteed one, by exact one-sided bounds."""
-    if not accepted.total:
-        return "not contradicted"
-    upper = float(error_upper_bound(accepted.total - accepted.count, accepted.total, guarantee.confidence))
-    lower = 1 - float(error_upper_bound(accepted.count, accepted.total, guarantee.confidence))
-    return "broken" if lower > guarantee.max_error else "kept" if upper <= guarantee.max_error else "not contradicted"
