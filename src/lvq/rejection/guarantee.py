@@ -259,9 +259,7 @@ def too_few(n_accepted: int, n_testing: int, guarantee: Guarantee) -> GuaranteeE
         return None
     most = f"at most {n_accepted} of {n_testing} testing samples can be accepted"
     most = most if n_accepted < n_testing else f"there are only {n_testing}"
-    message = (
-        f"{guarantee} needs at least {_number(needed)} accepted testing samples even without any error, but {most}"
-    )
+    message = f"{guarantee} needs at least {needed:.9g} accepted testing samples even without any error, but {most}"
     total = max(n_testing, 1) * needed / max(n_accepted, 1)
     return _more_samples(message, total, guarantee, "raise max_error (--max-error) or lower confidence")
 
@@ -314,9 +312,5 @@ def _more_samples(message: str, n_testing: float, guarantee: Guarantee, otherwis
     """The advice to use more samples: enough for `n_testing` of them to be used for testing."""
     total, fraction = ceil(n_testing / guarantee.fraction_tested), guarantee.fraction_tested
     use = "" if fraction == 1 else f" ({fraction:.3g} of these test the guarantee)"
-    advice = f"give about {_number(total)} {guarantee.unit} to fit{use}, {otherwise}."
+    advice = f"give about {total:.9g} {guarantee.unit} to fit{use}, {otherwise}."
     return GuaranteeError(f"{message}; {advice}", "too_few_samples", total)
-
-
-def _number(count: int) -> str:
-    return str(count) if count < 1e9 else f"{count:.2g}"

@@ -193,13 +193,12 @@ def _guarantee(report: Report) -> Answer:
         text += f" Always predicting the most frequent class is wrong for {percent(constant)}."
     good: bool | None = guarantee.requested_error is None and guarantee.max_error < constant
     found = report.accepted_accuracy
-    if report.earlier is None and found is not None and found.total - found.count > guarantee.max_error * found.total:
-        wrong, rate = found.total - found.count, percent(1 - found.count / found.total)
-        text += f" In the test {count(wrong)} of {count(found.total)} accepted were wrong ({rate}): "
-        if guarantee.unit == "samples" and what_became_of(guarantee, found) == "broken":
-            text, good = f"{text}more than chance explains; the test is not from the same source.", False
-        else:
-            text, good = f"{text}no proof against the bound, but a reason to check.", good and None
+    if report.earlier is None and found is not None and found.count < (1 - guarantee.max_error) * found.total:
+        broken = guarantee.unit == "samples" and what_became_of(guarantee, found) == "broken"
+        wrong = f"{count(found.total - found.count)} of {count(found.total)} accepted were wrong"
+        means = "more than chance explains" if broken else "no proof against the bound, but a reason to check"
+        good = False if broken else good and None
+        text += f" In the test {wrong} ({percent(1 - found.count / found.total)}): {means}."
     return Answer(text, good)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -166,7 +165,11 @@ def fit(
     progress("Fitting", folds + 1, folds + 4)
     fit_rejecting(classifier, X, y, inner, seed, checked)
     part = 1 - test_size if test is None else 1.0
-    notes += [re.sub(r"about (\d+) (\w+) to fit", partial(_table_size, part), text) for text in classifier.notes_]
+
+    def whole(found: re.Match[str]) -> str:
+        return f"a table of about {int(found[1]) / part:.0f} {found[2]}, {found[1]} of them for training"
+
+    notes += [re.sub(r"about (\d+) (\w+) to fit", whole, text) for text in classifier.notes_]
     progress("Reporting", folds + 2, folds + 4)
     compared = None
     if folds:
@@ -194,11 +197,6 @@ def _check_fractions(test_size: float, confidence: float, folds: int) -> None:
         raise ValueError(f"confidence must be a fraction above 0 and below 1, such as 0.95, got {confidence:g}.")
     if folds != 0 and folds < 2:
         raise ValueError(f"folds must be 2 or more, or 0 for no cross-validation, got {folds}.")
-
-
-def _table_size(part: float, found: re.Match[str]) -> str:
-    """Advice on the samples to fit that counts the test too; a part of the table is for training."""
-    return f"a table of about {int(found[1]) / part:.0f} {found[2]}, {found[1]} of them for training"
 
 
 # -- thresholds and folds ----------------------------------------------------------------------------------------------
