@@ -267,7 +267,7 @@ def test_the_default_classifier_names_the_parameters_of_a_stream(params):
     """What the message names makes `partial_fit` available."""
     model = LVQClassifier(**params)
     assert not hasattr(model, "partial_fit")
-    named = "Set solver='online' and a relevance such as 'local_diagonal', or a relevance without a ridge"
+    named = "set solver='online' and a relevance such as 'local_diagonal', or a relevance without a ridge"
     with pytest.raises(AttributeError, match=named):
         model.partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1])
     X, y = np.random.default_rng(0).normal(size=(60, 3)) + 4 * np.eye(3)[np.arange(60) % 3], np.arange(60) % 3

@@ -141,7 +141,7 @@ def test_maps_show_the_predictions_by_cost(three_classes, kind):
 
 
 def test_a_key_that_can_be_read_in_two_ways_is_refused():
-    with pytest.raises(ValueError, match="got 'a:b:c'; give a matrix where classes have colons"):
+    with pytest.raises(ValueError, match="got 'a:b:c'; if names of classes contain colons"):
         cost_matrix({"a:b:c": 5}, ["a", "a:b", "b:c", "c"])
     assert cost_matrix({"a:b:c": 5}, ["a:b", "c"])[0, 1] == 5
 

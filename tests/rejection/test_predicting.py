@@ -145,5 +145,5 @@ def test_a_label_for_the_rejected(labels, reject_label, kind):
 def test_a_label_that_is_a_class(labels, reject_label):
     X, y = draw(100, 1, labels)
     safe = RejectClassifier(GLVQ(**QUICK)).fit(X, y)
-    with pytest.raises(ValueError, match="reject_label must be a scalar that is not a class, got"):
+    with pytest.raises(ValueError, match="reject_label must be a scalar that is not one of the classes"):
         safe.predict_or_reject(X, reject_label)

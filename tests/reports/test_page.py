@@ -137,7 +137,7 @@ def test_drawings_have_the_colours_of_the_page(name, cases):
     """Variables instead of colours, except for classes and pixels; nothing is loaded, no id is there twice."""
     found = drawings(cases[name].report)
     matrix = set() if cases[name].report.relevance is None else {"relevance", "matrix"}
-    assert {"map", "curve", "certified", "calibration", "roc", "precision"} | matrix <= set(found)
+    assert {"map", "curve", "calibration", "roc", "precision"} | matrix <= set(found)
     every = []
     for key, text in found.items():
         root = ElementTree.fromstring(text.replace("xlink:href", "href"))

@@ -212,7 +212,8 @@ def strongest(found: FoundModel, predictions: Predictions, cells: pd.DataFrame) 
     share = np.divide(amounts, total, out=np.zeros_like(amounts), where=total > 0)
     factor = np.exp(np.minimum(amounts * (scale or 0.0), LARGEST_LOGARITHM))
     shown = np.char.mod("x%.3g", factor) if scale is not None else np.char.mod("%.0f %%", 100 * share)
-    rounded = cells.select_dtypes("float").apply(lambda column: column.where(column % 1 == 0, six_digits(column)))
+    numbers = cells.select_dtypes("float").astype("float64")
+    rounded = numbers.apply(lambda column: column.where(column % 1 == 0, six_digits(column)))
     texts = {name: as_text(column) for name, column in cells.assign(**rounded).items()}
     names = list(cells)
     return [
