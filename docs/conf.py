@@ -74,6 +74,7 @@ sphinx_gallery_conf = {
 
 # -- pages -------------------------------------------------------------------------------------------------------------
 
+html_show_search_summary = False  # pages that are opened from a folder cannot be fetched
 html_theme = "pydata_sphinx_theme"
 html_title = f"lvq {release}"
 html_static_path = ["_static"]
