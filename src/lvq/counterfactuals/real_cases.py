@@ -36,6 +36,7 @@ class Limits(NamedTuple):
     high: Floats
     units: Floats
     max_changes: int | None
+    whole: NDArray[np.bool_]  # numbers of columns that hold whole ones alone
 
 
 def limited(
@@ -58,7 +59,7 @@ def limited(
         scale = np.where(scale > 0, scale, 1.0)
     else:
         scale = checked_units(units, len(layout.names), "counterfactual")[layout.numeric]
-    return Limits(fixed[layout.numeric], fixed[layout.categorical], low, high, scale, max_changes)
+    return Limits(fixed[layout.numeric], fixed[layout.categorical], low, high, scale, max_changes, whole)
 
 
 class Jobs(NamedTuple):
@@ -84,8 +85,7 @@ def nearest_changes(task: Task, samples: Mixed, limits: Limits) -> tuple[Mixed, 
         jobs = _with_few_changes(task, jobs, limits.max_changes)
     jobs = _with_own_categories(task, jobs)
     changed = _moved_back(task, jobs, limits) if len(jobs.row) else jobs.end
-    whole = (np.isnan(samples.numbers) | (samples.numbers == np.rint(samples.numbers))).all(axis=0)
-    changed, distance = _with_whole_numbers(task, jobs, changed, limits.units, whole)
+    changed, distance = _with_whole_numbers(task, jobs, changed, limits)
     best, found = Mixed(task.X.numbers.copy(), task.X.categories.copy()), task.done.copy()
     order = np.argsort(distance, kind="stable")[::-1]  # the shortest comes last
     for job, row in zip(order, jobs.row[order]):
@@ -93,17 +93,15 @@ def nearest_changes(task: Task, samples: Mixed, limits: Limits) -> tuple[Mixed, 
     return best, found
 
 
-def _with_whole_numbers(
-    task: Task, jobs: Jobs, changed: Mixed, units: Floats, whole: NDArray[np.bool_]
-) -> tuple[Mixed, Floats]:
+def _with_whole_numbers(task: Task, jobs: Jobs, changed: Mixed, limits: Limits) -> tuple[Mixed, Floats]:
     """Whole numbers in columns that hold no others: rounded, rounded up, or the end's values, whichever is shortest."""
     x = task.X.take(jobs.row)
-    moved = whole & (changed.numbers != x.numbers)
-    numbers, shortest = jobs.end.numbers.copy(), lengths(units, jobs.end, x)
+    moved = limits.whole & (changed.numbers != x.numbers)
+    numbers, shortest = jobs.end.numbers.copy(), lengths(limits.units, jobs.end, x)
     up = np.where(changed.numbers > x.numbers, np.ceil(changed.numbers), np.floor(changed.numbers))
     for rounded in (np.rint(changed.numbers), up):
         trial = Mixed(np.where(moved, rounded, changed.numbers), jobs.end.categories)
-        length = lengths(units, trial, x)
+        length = lengths(limits.units, trial, x)
         better = task.reached(jobs.row, trial) & (length < shortest)
         numbers[better], shortest[better] = trial.numbers[better], length[better]
     return Mixed(numbers, jobs.end.categories), shortest
