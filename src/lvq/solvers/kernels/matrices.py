@@ -46,28 +46,36 @@ def _bounded_step(rule, w, u, direction, change):
 
 
 @helper
-def _matrix_step(omega, E, A, steps, touched, W, P):
-    """Omega -= sum_j step_j A_j E_j' and P_j = Omega w_j for the touched prototypes; returns the new norm of Omega."""
-    square = 0.0
+def _step_of_two(omega, i, j, steps, A, E, W, P):
+    """Omega -= steps_i A_i E_i' + steps_j A_j E_j', then P_i = Omega w_i and P_j; returns the new norm of Omega."""
+    share, square = 0.5 if i == j else 1.0, 0.0  # one prototype counts as two halves
     for r in range(omega.shape[0]):
-        for a in range(touched.shape[0]):
-            j = touched[a]
-            factor = omega.dtype.type(steps[j] * A[j, r])
-            for k in range(omega.shape[1]):
-                omega[r, k] -= factor * E[j, k]
-        for a in range(touched.shape[0]):
-            P[touched[a], r] = _dot(omega[r], W[touched[a]])
-        square += _dot(omega[r], omega[r])
+        left, right = W.dtype.type(share * steps[i] * A[i, r]), W.dtype.type(share * steps[j] * A[j, r])
+        first, second, total = W.dtype.type(0), W.dtype.type(0), W.dtype.type(0)
+        for k in range(omega.shape[1]):
+            entry = omega[r, k] - (left * E[i, k] + right * E[j, k])
+            omega[r, k] = entry
+            first += entry * W[i, k]
+            second += entry * W[j, k]
+            total += entry * entry
+        P[i, r], P[j, r] = first, second
+        square += total
     return np.sqrt(square)
 
 
 @helper
-def _follow(W, P, step, a, e):
-    """P_i = Omega w_i after Omega -= step a e'."""
-    for i in range(W.shape[0]):
-        factor = W.dtype.type(step * _dot(e, W[i]))
+def _follow_two(i, j, steps, A, E, W, P):
+    """P = W Omega' of all prototypes, before the same step."""
+    share = 0.5 if i == j else 1.0
+    for w in range(W.shape[0]):
+        left, right = W.dtype.type(0), W.dtype.type(0)
+        for k in range(W.shape[1]):
+            left += E[i, k] * W[w, k]
+            right += E[j, k] * W[w, k]
+        left *= W.dtype.type(share * steps[i])
+        right *= W.dtype.type(share * steps[j])
         for r in range(P.shape[1]):
-            P[i, r] -= factor * a[r]
+            P[w, r] -= left * A[i, r] + right * A[j, r]
 
 
 @helper
@@ -141,9 +149,12 @@ def matrices_epoch(rule, rows, order, time, prototypes, metric, version=VERSION)
                 steps[here], columns[:] = 0.0, 0.0
             if masked:
                 omega += omega * columns
-            for a in range(here.shape[0] if kept else 0):
-                _follow(W[low:high], P[low:high], steps[here[a]], A[here[a]], E[here[a]])
-            norm = _matrix_step(omega, E, A, steps, here, W, P)
+            norm, last = 0.0, here.shape[0] - 1
+            for a in range(0, last + 1, 2):
+                one, two = here[a], here[min(a + 1, last)]
+                if kept:
+                    _follow_two(one, two, steps, A, E, W[low:high], P[low:high])
+                norm = _step_of_two(omega, one, two, steps, A, E, W, P)
             if norm > 0.0:
                 norms[g] = norm
             if masked or not SMALLEST_NORM < norms[g] < 1.0 / SMALLEST_NORM:
