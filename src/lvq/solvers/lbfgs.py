@@ -100,14 +100,14 @@ def train(
     matrix = 0 if params.relevance is None or params.relevance.ndim == 1 else params.relevance.size
     in_arrays = samples.in_memory and isinstance(samples.X, np.ndarray)
     products = PASSES * samples.n_samples * (params.prototypes.size + matrix) if in_arrays else 0
-    with block_threads(products):
+    large = is_large(params, samples)
+    found = adam.first_epochs(problem, params, samples, max_iter, report) if large else None
+    with block_threads(products):  # batches of the epochs are too small for threads
 
         def function(free: Params) -> tuple[Array, Params]:
             return problem.value_and_gradient(free, samples)
 
-        large = is_large(params, samples)
-        if large:
-            found = adam.first_epochs(problem, params, samples, max_iter, report)
+        if found is not None:
             history += np.minimum.accumulate(found.history).tolist()
             free = _better(problem, samples, free, problem.free(found.params))
             if tol is None:
