@@ -269,7 +269,7 @@ class CrossEntropyCost(Part):
         nearest, slope = nearest_by_class(H, starts), zeros(H.shape, H)
         cost, by_class = self.of_classes(take_along(H, nearest), place, classes)
         if namespace(H) is np:
-            np.put_along_axis(slope, nearest, by_class, 1)
+            slope[np.arange(len(slope))[:, None], nearest] = by_class
         else:
             slope.scatter_(1, nearest, by_class)
         return cost, DistanceGradient(slope)

@@ -69,7 +69,8 @@ def class_starts(labels: Array) -> np.ndarray:
     >>> class_starts(np.array([0, 0, 2])).tolist()
     [0, 2]
     """
-    return np.flatnonzero(np.diff(rows.as_numpy(labels), prepend=-1))
+    labels = rows.as_numpy(labels)
+    return np.concatenate([[0], np.flatnonzero(labels[1:] != labels[:-1]) + 1])
 
 
 def nearest_by_class(scores: Array, starts: np.ndarray) -> Array:

@@ -71,7 +71,7 @@ def put_columns(values: Array, index: Array, new: Array | float) -> None:
 
 def take_along(values: Array, index: Array) -> Array:
     """values[i, index[i, k]] for each row i and column k."""
-    return np.take_along_axis(values, index, 1) if namespace(values) is np else values.gather(1, index)
+    return values[np.arange(len(index))[:, None], index] if namespace(values) is np else values.gather(1, index)
 
 
 def as_columns(one: Array, other: Array) -> Array:

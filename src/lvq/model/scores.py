@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_softmax, logsumexp, softmax
+from scipy.special import log_softmax, softmax
 
+from lvq.model.costs import log_sum_exp
 from lvq.model.links import Link
 from lvq.model.metrics import class_starts, nearest_pair
 from lvq.model.rows import first_argmin, namespace, take_columns
@@ -219,7 +220,7 @@ def fitted_temperature(log_probabilities: np.ndarray, y: np.ndarray, weight: np.
 
     def loss(logarithm: float) -> float:
         power = np.exp(-logarithm)
-        return float(fraction @ logsumexp(power * behind, axis=1)) - power * mean + PENALTY * logarithm**2
+        return float(fraction @ log_sum_exp(power * behind)) - power * mean + PENALTY * logarithm**2
 
     limit = np.log(LARGEST_TEMPERATURE)
     return float(np.exp(minimize_scalar(loss, bounds=(-limit, limit), method="bounded").x))

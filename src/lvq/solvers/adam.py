@@ -20,7 +20,7 @@ FULL_RATE_FEATURES = 16
 DECAYS = (0.9, 0.999)  # of the running means of the gradient and of its square, as in Kingma and Ba
 EPSILON = 1e-8
 FIRST_SAMPLES, FIRST_EPOCHS = 400_000, (10, 20)  # before L-BFGS: samples of all epochs, and limits of their number,
-FIRST_RATE, FIRST_BATCHES, FIRST_SIZES = 0.02, 64, (64, 512)  # their first rate, batches of an epoch, and their sizes
+FIRST_RATE, FIRST_BATCHES, FIRST_SIZES = 0.01, 64, (64, 512)  # their first rate, batches of an epoch, and their sizes
 GPU_BATCHES, GPU_EPOCHS = 16, 20  # of tensors: on a GPU a step takes a millisecond up to some 10,000 samples
 
 
