@@ -19,7 +19,8 @@ from lvq.typing import Floats, JSONValue
 RESOLUTION = 200  # grid points of the regions, in each direction
 MAP_FEATURES = 3  # features named for a sample on the map
 MAX_EXPLAINED = 6  # samples of each kind
-EXPLAINED_FEATURES = 6  # features of an explanation
+EXPLAINED_FEATURES = 6  # features of an explanation: bars,
+LISTED_FEATURES = 40  # and numbers, where they are evidence
 TINY = 1e-300  # instead of 0 in a denominator
 
 # -- map ---------------------------------------------------------------------------------------------------------------
@@ -164,7 +165,8 @@ def _explained(held_out: HeldOut, rows: Codes) -> list[Explanation]:
     for k, row in enumerate(rows.tolist()):
         parts, winner, rival = found.contributions[k], int(found.winner[k]), int(found.rival[k])
         evidence = parts / max(float(np.abs(parts).sum()), TINY) if scale is None else scale * parts
-        top = np.argsort(-np.abs(parts), kind="stable")[:EXPLAINED_FEATURES].tolist()
+        listed = EXPLAINED_FEATURES if scale is None else LISTED_FEATURES
+        top = np.argsort(-np.abs(parts), kind="stable")[:listed].tolist()
         values = [(samples[k][f], columns.prototype(winner, f), columns.prototype(rival, f)) for f in top]
         result.append(
             Explanation(
