@@ -75,7 +75,8 @@ def drawings(report: Report) -> dict[str, str]:
     for kind in ("wrong", "typical"):
         for k, one in enumerate(getattr(report.explanations, kind)):
             if one.log_odds is not None and one.image is None:
-                charts[f"{kind}{k}"] = partial(_evidence, one, report), 0.8 + 0.21 * min(EXPLAINED_FEATURES, len(one.features)), CARD
+                bars = min(EXPLAINED_FEATURES, len(one.features))
+                charts[f"{kind}{k}"] = partial(_evidence, one, report), 0.8 + 0.21 * bars, CARD
     if found is not None:
         charts["calibration"] = partial(_calibration, found), 2.6, CARD
     if found is not None and found.drawn:
