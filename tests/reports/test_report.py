@@ -455,13 +455,14 @@ def heart():
 def all_tumours():
     """The default for all thirty columns, with rejection, and its report."""
     X, y = load_breast_cancer(return_X_y=True)
+    y = np.array(["malignant", "benign"])[y]
     model = make_pipeline(StandardScaler(), LVQClassifier(random_state=0)).fit(X[::2], y[::2])
     return model, X, Report.of(RejectClassifier(model, cv="prefit").fit(X[::2], y[::2]), X[1::2], y[1::2])
 
 
 @pytest.mark.parametrize("name", ["tumours_in_words", "heart", "all_tumours"])
 def test_ten_cases_can_be_recomputed_from_the_text_of_the_page(name, request):
-    """The evidence of all columns sums to the log-odds, the logarithm of the odds, which give the probability."""
+    """Values give the evidence of a column, all evidence the log-odds, and these the odds and the probability."""
     model, X, report = request.getfixturevalue(name)
     page = render(report).replace("−", "-")
     cards = re.findall('<article class="card">.*?</article>', page, re.DOTALL)[:10]
@@ -471,6 +472,13 @@ def test_ten_cases_can_be_recomputed_from_the_text_of_the_page(name, request):
         odds, log_odds = re.search(r"Odds (.*?) against .* \(log-odds (.*?)\)", text).groups()
         evidence = re.findall(r"<td[^>]*>([+-]\d+\.\d\d)</td></tr>", card)
         assert len(evidence) == np.shape(X)[1]
+        bracket, numbers = r'(\S+) <small class="muted">\((\S+)\)</small></td>', 0
+        for found in re.findall(rf"<td>([^<]*)</td><td>{bracket}<td>{bracket}<td[^>]*>(\S+)</td></tr>", card):
+            x, near, reach, far, far_reach, own = map(float, found)
+            assert ((x - far) / far_reach) ** 2 - ((x - near) / reach) ** 2 == pytest.approx(own, abs=0.1)
+            numbers += 1
+        by_column = model[-1].form_ in ("plain", "additive")  # others count pairs of columns
+        assert numbers == by_column * (len(evidence) - (name == "tumours_in_words"))  # which has a category
         assert sum(map(float, evidence)) == pytest.approx(float(log_odds), abs=0.005 * (len(evidence) + 1))
         probability = float(re.search(r"Probability (?:over )?(\S*) %", text)[1]) / 100
         assert probability == pytest.approx(1 / (1 + np.exp(-float(log_odds))), abs=0.002)
