@@ -131,9 +131,34 @@ def test_accuracies_are_those_of_the_pool():
     assert f"averages {accuracy[pool.DEFAULT]} in cross-validation" in sentence
     assert f"a random forest {accuracy['random forest']}, a tuned SVM {accuracy[pool.SVM]}" in sentence
     assert f"logistic regression {accuracy[pool.LOGISTIC]}" in sentence
-    rows = dict(re.findall(r"^\| ([^|]+) \| (\d\d\.\d %) \|", text_of("docs/which-model.md"), flags=re.MULTILINE))
+    page = " ".join(text_of("docs/which-model.md").split())
+    rows = dict(re.findall(r"\| ([^|]+) \| (\d\d\.\d %) \|", page))
     assert sorted(rows.values()) == sorted(accuracy.values())
     assert rows["`LVQClassifier()`"] == accuracy[pool.DEFAULT]
+    share, points = (dict(re.findall(rf"(\w+){words}", models)) for words in (r": (\d+)%", r" on every set: -([\d.]+)"))
+    assert f"On {int(share['additive']) + int(share['linear'])} % of the folds the chosen form is additive or" in page
+    costs = f'{points["additive"]} points with `form="additive"` and {points["linear"]} with `form="linear"`'
+    assert f"for all sets costs {costs}" in page
+
+
+def test_how_well_importances_and_evidence_repeat_is_as_in_the_results():
+    """Rank correlations between halves, which docs/guide/read.md and explain.md name."""
+    found = json.loads(text_of("experiments/results/relevance_stability.json"))
+
+    def mean(kind, name):
+        return f"{np.mean([one[kind][name]['rank_correlation'] for one in found]):.2f}"[1:]
+
+    own, local, diagonal = (
+        mean("importances", name)
+        for name in ("feature_importances_ of LVQClassifier()", "feature_importances_", "diag(Lambda)")
+    )
+    sentence = f"averages {own} over five sets, and {local} with local matrices, against {diagonal} for the diagonal"
+    assert sentence in " ".join(text_of("docs/guide/read.md").split())
+    evidence = {mean("evidence", name) for name in found[0]["evidence"]}
+    assert f"evidence averages {evidence.pop()}, for the default and for" in " ".join(
+        text_of("docs/guide/explain.md").split()
+    )
+    assert not evidence
 
 
 def test_numbers_of_embeddings_are_those_of_the_results():

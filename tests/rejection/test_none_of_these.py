@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import ShuffleSplit
@@ -99,6 +100,16 @@ def test_outliers_move_none_of_these_nearer(fitted):
     assert taught.measure_.distance < usual.measure_.distance
     assert abs(taught.coverage(draw(3000, 2)[0]) - 0.9) < 0.04
     assert taught.coverage(others) < usual.coverage(others)
+
+
+def test_outliers_where_certainties_are_nearly_all_zero_or_one():
+    """A steep posterior separates them by powers like exp(-300), which thresholds do not see."""
+    X, y = load_digits(return_X_y=True)
+    known, strange = y < 8, X[y >= 8] / 16
+    model = RSLVQ(random_state=0).fit(X[known][::2] / 16, y[known][::2])
+    safe = RejectClassifier(model, cv="prefit").fit(X[known][1::2] / 16, y[known][1::2], outliers=strange[:50])
+    assert abs(safe.coverage(X[known][1::2] / 16) - 0.9) < 0.01
+    assert safe.coverage(strange[50:]) < 0.2
 
 
 def test_samples_of_one_length_have_a_nearer_border():

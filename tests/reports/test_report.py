@@ -443,26 +443,43 @@ def tumours_in_words():
 
 @pytest.fixture
 def heart():
-    """A model of heart disease with rejection, and its report."""
+    """The default for heart disease, with rejection, and its report."""
     if "heart" not in available():
         pytest.skip("heart is not in the folder of LVQ_DATA")
     X, y = load_dataset("heart", return_X_y=True)
-    model = make_pipeline(StandardScaler(), LVQClassifier(form="additive", random_state=0)).fit(X[::2], y[::2])
+    model = make_pipeline(StandardScaler(), LVQClassifier(random_state=0)).fit(X[::2], y[::2])
     return model, X, Report.of(RejectClassifier(model, cv="prefit").fit(X[::2], y[::2]), X[1::2], y[1::2])
 
 
-@pytest.mark.parametrize("name", ["tumours_in_words", "heart"])
+@pytest.fixture
+def all_tumours():
+    """The default for all thirty columns, with rejection, and its report."""
+    X, y = load_breast_cancer(return_X_y=True)
+    y = np.array(["malignant", "benign"])[y]
+    model = make_pipeline(StandardScaler(), LVQClassifier(random_state=0)).fit(X[::2], y[::2])
+    return model, X, Report.of(RejectClassifier(model, cv="prefit").fit(X[::2], y[::2]), X[1::2], y[1::2])
+
+
+@pytest.mark.parametrize("name", ["tumours_in_words", "heart", "all_tumours"])
 def test_ten_cases_can_be_recomputed_from_the_text_of_the_page(name, request):
-    """Evidence and others sum to the log-odds, which are the logarithm of the odds and give the model's probability."""
-    page = render(request.getfixturevalue(name)[2]).replace("−", "-")
+    """Values give the evidence of a column, all evidence the log-odds, and these the odds and the probability."""
+    model, X, report = request.getfixturevalue(name)
+    page = render(report).replace("−", "-")
     cards = re.findall('<article class="card">.*?</article>', page, re.DOTALL)[:10]
     assert len(cards) == 10
     for card in cards:
         text = re.sub("<[^>]*>", "", card)
         odds, log_odds = re.search(r"Odds (.*?) against .* \(log-odds (.*?)\)", text).groups()
         evidence = re.findall(r"<td[^>]*>([+-]\d+\.\d\d)</td></tr>", card)
-        assert len(evidence) == 7  # the last is that of the others
-        assert sum(map(float, evidence)) == pytest.approx(float(log_odds), abs=0.005 * 8)
+        assert len(evidence) == np.shape(X)[1]
+        bracket, numbers = r'(\S+) <small class="muted">\((\S+)\)</small></td>', 0
+        for found in re.findall(rf"<td>([^<]*)</td><td>{bracket}<td>{bracket}<td[^>]*>(\S+)</td></tr>", card):
+            x, near, reach, far, far_reach, own = map(float, found)
+            assert ((x - far) / far_reach) ** 2 - ((x - near) / reach) ** 2 == pytest.approx(own, abs=0.1)
+            numbers += 1
+        by_column = model[-1].form_ in ("plain", "additive")  # others count pairs of columns
+        assert numbers == by_column * (len(evidence) - (name == "tumours_in_words"))  # which has a category
+        assert sum(map(float, evidence)) == pytest.approx(float(log_odds), abs=0.005 * (len(evidence) + 1))
         probability = float(re.search(r"Probability (?:over )?(\S*) %", text)[1]) / 100
         assert probability == pytest.approx(1 / (1 + np.exp(-float(log_odds))), abs=0.002)
         own, other = (1e6, 1) if "million" in odds else map(float, odds.replace(",", "").split(" : "))

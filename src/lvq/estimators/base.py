@@ -170,7 +170,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         centres, and are trained by the cost of the model with everything else fixed: against old samples if given,
         otherwise against the means of the old classes, each with the spread of the new samples. (If the model was
         fitted online or its prototypes were given, against the old prototypes instead of the means.) A
-        `RejectClassifier` must be fitted again.
+        `RejectClassifier` must be fitted again. A learned metric stays as it is, so if it was learned for few classes,
+        as in tables, a new fit is better.
 
         Give a few old samples of each class, unless classes are well separated, as in embeddings of sentences: without
         them every old class is assumed to be as wide as the new one, and accuracy suffers where classes overlap, as in

@@ -42,6 +42,7 @@ from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import is_sparse, row_squares
 from lvq.model.scores import Nearest, class_distances, nearest, relative_similarity
 from lvq.rejection.path import IntArray
+from lvq.rejection.thresholds import in_steps, step_of
 from lvq.typing import Floats, Labels, MatrixLike
 
 # a user's own measure or cells: of a fitted estimator and samples, one value for each sample
@@ -237,7 +238,10 @@ class NoneOfThese:
         candidates = [cls(float(place)) for place in np.quantile(near, np.linspace(fraction, 0, PLACES))]
         if outliers is None:
             return candidates[0]
-        inside, outside = ([one.certainty(rows) for one in candidates] for rows in (known, outliers))
+        steps = [step_of(one.certainty(known)) for one in candidates]  # smaller differences separate nothing
+        inside, outside = (
+            [in_steps(one.certainty(rows), step) for one, step in zip(candidates, steps)] for rows in (known, outliers)
+        )
         mistakes = np.array([_area(known.predicted == y, values) for values in inside])
         is_known = np.repeat([True, False], [len(y), len(outside[0])])
         found = np.array([_area(is_known, np.concatenate(values)) for values in zip(inside, outside)])

@@ -25,7 +25,7 @@ from lvq.plots.style import COLOURS, MARKERS, class_colours, mix, percent, short
 from lvq.reports.metrics import Probabilities
 from lvq.reports.model import Curves, spread
 from lvq.reports.rejection import Rejection
-from lvq.reports.samples import Explanation, Map
+from lvq.reports.samples import EXPLAINED_FEATURES, Explanation, Map
 from lvq.reports.summary import Report
 from lvq.typing import Argument
 
@@ -75,7 +75,8 @@ def drawings(report: Report) -> dict[str, str]:
     for kind in ("wrong", "typical"):
         for k, one in enumerate(getattr(report.explanations, kind)):
             if one.log_odds is not None and one.image is None:
-                charts[f"{kind}{k}"] = partial(_evidence, one, report), 0.8 + 0.21 * len(one.features), CARD
+                bars = min(EXPLAINED_FEATURES, len(one.features))
+                charts[f"{kind}{k}"] = partial(_evidence, one, report), 0.8 + 0.21 * bars, CARD
     if found is not None:
         charts["calibration"] = partial(_calibration, found), 2.6, CARD
     if found is not None and found.drawn:
@@ -187,7 +188,7 @@ def _evidence(one: Explanation, report: Report, ax: Axes) -> None:
         rival_label=report.rival_class(one),
         rest=one.other_evidence,
         n_rest=len(report.data.variables) - len(one.features),
-    ).plot(ax)
+    ).plot(ax, max_features=EXPLAINED_FEATURES)
     display.ax_.set(xlabel="Log-odds", title="")
 
 

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from lvq.estimators.find_model import need_model
 from lvq.inspection.columns import category_fractions, input_cells, used_columns
 from lvq.inspection.explain import explain
-from lvq.inspection.steps import names_before
+from lvq.inspection.steps import input_map, names_before
 from lvq.plots import feature_names
 from lvq.plots.arrays import pixel_places
 from lvq.reports.metrics import Bools, Codes
@@ -146,6 +146,22 @@ class Columns:
     def prototype_numbers(self) -> Floats:
         """Values of all prototypes; NaN for categories."""
         return as_numbers(self.values)
+
+    def reaches(self) -> Floats | None:
+        """How far from each prototype a value has evidence of 1 against it; None where columns do not count alone."""
+        model, scale = self.model, self.model.log_odds_scale
+        weights = None if model.relevance is not None and not model.has_weights else model.matrix_of
+        if scale is None or weights is None or model.variances is not None or not self.in_units:
+            return None
+        try:
+            factors = input_map(self.found, "the report", categories=True)
+        except ValueError:  # a step is not linear
+            return None
+        if isinstance(factors, np.ndarray):  # a step mixes columns
+            return None
+        squares = np.array([weights(j) ** 2 for j in range(len(self.values))]) @ factors.power(2)
+        with np.errstate(divide="ignore"):
+            return 1 / np.sqrt(scale * squares[:, self.places])
 
     # -- images --------------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,8 @@ from lvq.typing import Floats, JSONValue
 RESOLUTION = 200  # grid points of the regions, in each direction
 MAP_FEATURES = 3  # features named for a sample on the map
 MAX_EXPLAINED = 6  # samples of each kind
-EXPLAINED_FEATURES = 6  # features of an explanation
+EXPLAINED_FEATURES = 6  # features of an explanation: bars,
+LISTED_FEATURES = 40  # and numbers, where they are evidence
 TINY = 1e-300  # instead of 0 in a denominator
 
 # -- map ---------------------------------------------------------------------------------------------------------------
@@ -97,13 +98,18 @@ def _largest_contributions(held_out: HeldOut, explained: Explained, rows: Codes)
 
 @dataclass(frozen=True)
 class FeatureLine:
-    """A column in an explanation: values of sample, winner and rival, and evidence for the predicted class."""
+    """A column in an explanation: values of sample, winner and rival, and evidence for the predicted class.
+
+    The evidence of a number is ((value - rival) / rival_reach)^2 - ((value - winner) / winner_reach)^2.
+    """
 
     name: str
     value: JSONValue
     winner: JSONValue
     rival: JSONValue
     evidence: float
+    winner_reach: float | None = None
+    rival_reach: float | None = None
 
 
 @dataclass(frozen=True)
@@ -160,12 +166,15 @@ def _explained(held_out: HeldOut, rows: Codes) -> list[Explanation]:
     columns, found = held_out.columns, held_out.explained(_safe_indexing(held_out.X, rows), rows)
     samples, scale = held_out.shown(rows), columns.model.log_odds_scale
     images, pixels = columns.images(held_out.numbers[rows]), columns.images(found.contributions)
-    result, table = [], held_out.probabilities
+    result, table, reaches = [], held_out.probabilities, columns.reaches()
     for k, row in enumerate(rows.tolist()):
         parts, winner, rival = found.contributions[k], int(found.winner[k]), int(found.rival[k])
         evidence = parts / max(float(np.abs(parts).sum()), TINY) if scale is None else scale * parts
-        top = np.argsort(-np.abs(parts), kind="stable")[:EXPLAINED_FEATURES].tolist()
-        values = [(samples[k][f], columns.prototype(winner, f), columns.prototype(rival, f)) for f in top]
+        listed = EXPLAINED_FEATURES if scale is None else LISTED_FEATURES
+        top = np.argsort(-np.abs(parts), kind="stable")[:listed].tolist()
+        both = winner, rival
+        values = [(samples[k][f], *(columns.prototype(j, f) for j in both), float(evidence[f])) for f in top]
+        beyond = [() if reaches is None else reaches[both, f].tolist() for f in top]
         result.append(
             Explanation(
                 name=held_out.names[row],
@@ -177,7 +186,7 @@ def _explained(held_out: HeldOut, rows: Codes) -> list[Explanation]:
                 winner=winner,
                 rival=rival,
                 log_odds=None if scale is None else float(evidence.sum()),
-                features=[FeatureLine(columns.names[f], *own, float(evidence[f])) for f, own in zip(top, values)],
+                features=[FeatureLine(columns.names[f], *own, *far) for f, own, far in zip(top, values, beyond)],
                 other_evidence=float(evidence.sum() - evidence[top].sum()),
                 image=None if images is None else images[1][k].tolist(),
                 pixel_contributions=None if pixels is None else (pixels[1][k] / _largest(pixels[1][k])).tolist(),
