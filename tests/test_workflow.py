@@ -16,7 +16,7 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
 from lvq.tables.header import TableError  # noqa: E402
-from lvq.workflow import TableOptions, fit, make_model, predict, validate  # noqa: E402
+from lvq.workflow import TableOptions, compare, fit, make_model, predict, validate  # noqa: E402
 from lvq.workflow.columns import code_notes, prepare  # noqa: E402
 from lvq.workflow.design import Design, split_rows  # noqa: E402
 from lvq.workflow.pipeline import CROSS_FIT_BELOW, NAMES, make_pipeline_for, make_reject_classifier  # noqa: E402
@@ -342,6 +342,21 @@ def test_a_data_frame_gives_the_same_as_its_file(tmp_path):
     here, there = (validate(tmp_path / "run", each, force=True).report for each in (table, tmp_path / "table.csv"))
     assert here.metrics == there.metrics
     assert here.metrics.accuracy.count == (found.frame["label"].to_numpy() == table["kind"].to_numpy()).sum()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": ("kind", "")}, r"name columns by strings, here \"\('kind', ''\)\" instead of"),
+        ({"options": TableOptions(drop=[("n", "")])}, "name columns by strings"),
+        ({"models": []}, "models must have the name of a model"),
+    ],
+)
+def test_what_a_comparison_is_given_wrongly(options, message):
+    table = mixed()
+    table.columns = pd.MultiIndex.from_product([list(table), [""]])
+    with pytest.raises(ValueError, match=message):
+        compare(table, **{"target": "('kind', '')", "others": False} | options)
 
 
 def test_a_data_frame_is_not_changed_and_keeps_its_index():

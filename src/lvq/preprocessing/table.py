@@ -111,7 +111,7 @@ class TablePreprocessor(ColumnTransformer):
                 f"X of TablePreprocessor must be a pandas DataFrame, got {type(X).__name__}; name its columns: "
                 "pd.DataFrame(X, columns=[...])."
             )
-        check_columns(X.columns, [*self.categorical, *self.dates, *self.detection_limits], SOURCE)
+        check_columns(X.columns, [*X.columns, *self.categorical, *self.dates, *self.detection_limits], SOURCE)
         cleaned = self._cleaned(X, set(X.columns) - set(self.categorical))
         self.kinds_: dict[str, Kind] = {name: self._kind(cleaned[name]) for name in cleaned}
         rows = self._read(cleaned, {})

@@ -17,6 +17,7 @@ from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.find_model import need_model
 from lvq.inspection.importance import VariableImportances, variable_importances
+from lvq.model.rows import require_dense
 from lvq.plots import LambdaDisplay
 from lvq.plots.effects import Effects
 from lvq.rejection.guarantee import CertifiedPoint
@@ -258,6 +259,7 @@ def report(
     >>> found.metrics.accuracy.total
     75
     """
+    require_dense(need_model(model, "the report").inputs(X), "The report")  # before the folds, which take long
     if X_train is not None and y_train is not None and context.get("groups") is None:
         known = column_or_1d(y_train)
         if "folds" not in context:

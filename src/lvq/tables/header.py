@@ -74,6 +74,9 @@ def check_columns(present: Iterable[object], wanted: Sequence[str], source: str,
     """Raise TableError with all columns that a table lacks, the columns it has, and notes about it."""
     names = [str(name) for name in present]
     existing = set(names)
+    for name in wanted:
+        if not isinstance(name, str):  # of a MultiIndex, or of columns named by numbers
+            raise TableError(f"{source}: name columns by strings, here {str(name)!r} instead of {name!r}.")
     missing = [name for name in dict.fromkeys(wanted) if name not in existing]
     if not missing:
         return
