@@ -173,7 +173,7 @@ def read_header(path: Path, how: Reading) -> Header:
     # The delimiter that occurs most often outside quotes; the first of equals, so a comma if there is none at all.
     delimiter = max(DELIMITERS, key="".join(first.split('"')[::2]).count)
     # A quoted name may contain a line break.
-    cells = next(csv.reader(itertools.chain([first], lines), delimiter=delimiter))
+    cells = next(csv.reader(itertools.chain([first], lines), delimiter=delimiter, skipinitialspace=True))
     return Header(how.named(cells), delimiter, row - 1, int(how.header_row != 0), encoding)
 
 
