@@ -33,7 +33,7 @@ from lvq.typing import Floats
 FEWEST_EXPECTED = 45  # accepted testing samples where the tests start
 LARGEST = 1e300  # number of samples that is reported
 SUFFICIENT_FACTOR = 3  # "not achievable" needs this many times the samples needed without any error
-BOUNDS = "give max_error several bounds at once (as --max-error does, up to 50 %)"  # one after another may succeed by luck
+BOUNDS = "give max_error several bounds at once (as --max-error does, up to 50 %)"  # one by one may succeed by luck
 REMEDIES = f"{BOUNDS}, or use a better classifier or measure of certainty"
 
 
