@@ -467,7 +467,9 @@ def test_ten_cases_can_be_recomputed_from_the_text_of_the_page(name, request):
         assert probability == pytest.approx(1 / (1 + np.exp(-float(log_odds))), abs=0.002)
         own, other = (1e6, 1) if "million" in odds else map(float, odds.replace(",", "").split(" : "))
         assert np.log(own / other) == pytest.approx(min(float(log_odds), np.log(1e6)), abs=0.011)
-        pattern = r"Certainty (\S+?)(?: \((\S+) or more is accepted\))?, (higher is more certain|accepted|rejected as \w+)\."
+        pattern = (
+            r"Certainty (\S+?)(?: \((\S+) or more is accepted\))?, (higher is more certain|accepted|rejected as \w+)\."
+        )
         certainty, threshold, accepted = re.search(pattern, text).groups()
         assert threshold is None or (float(certainty) >= float(threshold)) == (accepted == "accepted")
 
