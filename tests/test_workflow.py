@@ -123,7 +123,7 @@ def test_numbers_of_rows_in_groups_and_many_texts_are_named():
     notes = prepare(mixed().assign(visit=visit, comment=comment), "kind").notes
     assert [note.partition(":")[0] for note in notes if "visit" in note] == ["'visit' counts up from 1, 6 times"]
     (note,) = (note for note in notes if "--drop 'comment'" in note)
-    assert note.startswith("'comment' has 24 different strings, each of which is a feature (one-hot encoded): ")
+    assert note.startswith("One-hot encoded 'comment', 24 strings;")
     assert prepare(mixed().assign(comment=comment), "kind", TableOptions(categorical=["comment"])).notes == ()
 
 

@@ -82,6 +82,7 @@ def test_accepted_rows_are_those_of_the_model(wdbc):
     assert wdbc.report.accepted_accuracy.value == correct.mean()
     fitted = wdbc.report.rejection.fitted
     assert wdbc.report.rejection.n_accepted[fitted] == accepted.sum()
+    assert wdbc.report.rejection.threshold[fitted] == wdbc.report.model.rejection.threshold == wdbc.model.point_.unseen
     assert wdbc.report.guarantee.max_error == wdbc.model.point_.max_error
 
 

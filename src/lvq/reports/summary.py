@@ -162,6 +162,8 @@ class Report:
         rejects, tempered = card.rejection is not None, columns.model.decision.temperature != 1
         rows, table = stratified(y, MAX_POINTS), held_out.probabilities
         points = operating_points(held_out.certainty, held_out.reason)
+        if card.rejection is not None and np.isfinite(card.rejection.threshold):
+            points[1][points[2]] = card.rejection.threshold  # instead of the least certainty above it
         return cls(
             name=card.kind if context.title is None else context.title,
             data=data_of(held_out, importances, X_train, y_train, context),

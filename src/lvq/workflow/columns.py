@@ -153,8 +153,7 @@ def prepare(
     for name in texts:
         count = features[name].nunique()
         if count > MANY_TEXTS and name not in options.categorical:
-            what = f"{name!r} has {count} different strings, each of which is a feature (one-hot encoded)"
-            notes.append(f"{what}: if these are notes or names, use --drop {name!r}.")
+            notes.append(f"One-hot encoded {name!r}, {count} strings; if these are notes, use --drop {name!r}.")
     preprocessor = TablePreprocessor(
         categorical=texts,
         dates=[name for name in features if name in options.dates],
