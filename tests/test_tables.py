@@ -136,6 +136,8 @@ def test_delimiters_quotes_and_line_breaks(tmp_path):
     for delimiter in (";", "\t", "|"):
         path.write_text(f'a{delimiter}"b, c"\n1{delimiter}2\n', encoding="utf-8")
         assert read_table(path).to_dict("list") == {"a": [1.0], "b, c": [2.0]}
+    path.write_text('"a", "b, c"\n1, "two, three"\n', encoding="utf-8")  # quotes after a blank
+    assert read_table(path).to_dict("list") == {"a": [1.0], "b, c": ["two, three"]}
     path.write_bytes('\ufeffgröße,"say ""x"""\r\n1.5,"two\nlines"\r\n2.5,one\r\n'.encode())
     assert read_table(path).to_dict("list") == {"größe": [1.5, 2.5], 'say "x"': ["two\nlines", "one"]}
     path.write_bytes(b'\n \n\r\n,a,"two\nlines"\n7,1,2\n\n7,3,4\n')  # blank lines, and a column without a name

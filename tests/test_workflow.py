@@ -16,7 +16,7 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
 from lvq.tables.header import TableError  # noqa: E402
-from lvq.workflow import TableOptions, fit, make_model, predict, validate  # noqa: E402
+from lvq.workflow import TableOptions, compare, fit, make_model, predict, validate  # noqa: E402
 from lvq.workflow.columns import code_notes, prepare  # noqa: E402
 from lvq.workflow.design import Design, split_rows  # noqa: E402
 from lvq.workflow.pipeline import CROSS_FIT_BELOW, NAMES, make_pipeline_for, make_reject_classifier  # noqa: E402
@@ -58,6 +58,10 @@ def test_identifiers_copies_and_leaks_are_named():
     table = pd.concat([mixed(), mixed().iloc[:40]], ignore_index=True)
     notes = " ".join(answer.text for answer in fit(table, "kind", model="glvq", folds=0).report.verdict)
     assert "the same values as a training sample" in notes
+    table = pd.concat([mixed(n=4)[["colour", "kind"]]] * 60, ignore_index=True)  # few different rows, not copies
+    report = fit(table, "kind", model="glvq", folds=0).report
+    assert report.data.n_known
+    assert not any("the same values" in answer.text for answer in report.verdict)
 
 
 def test_columns_of_numbers_with_some_texts_are_refused_all_at_once():
@@ -111,6 +115,16 @@ def test_values_that_the_user_names_as_missing(tmp_path):
 def test_codes_of_missing_values(codes, found):
     noted = code_notes(pd.DataFrame({"x": [*codes, *np.linspace(50, 80, 121), np.nan]}))
     assert [note.partition("'x=")[2] for note in noted] == [f"{code}'." for code in found]
+
+
+def test_numbers_of_rows_in_groups_and_many_texts_are_named():
+    visit = np.concatenate([np.arange(1.0, count + 1) for count in (3, 9, 1, 5, 12, 30)])
+    comment = np.array([f"seen in week {week}" for week in range(24)], dtype=object)[np.arange(60) % 24]
+    notes = prepare(mixed().assign(visit=visit, comment=comment), "kind").notes
+    assert [note.partition(":")[0] for note in notes if "visit" in note] == ["'visit' counts up from 1, 6 times"]
+    (note,) = (note for note in notes if "--drop 'comment'" in note)
+    assert note.startswith("One-hot encoded 'comment', 24 strings;")
+    assert prepare(mixed().assign(comment=comment), "kind", TableOptions(categorical=["comment"])).notes == ()
 
 
 def test_counts_and_continuous_values_hold_no_codes():
@@ -342,6 +356,21 @@ def test_a_data_frame_gives_the_same_as_its_file(tmp_path):
     here, there = (validate(tmp_path / "run", each, force=True).report for each in (table, tmp_path / "table.csv"))
     assert here.metrics == there.metrics
     assert here.metrics.accuracy.count == (found.frame["label"].to_numpy() == table["kind"].to_numpy()).sum()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": ("kind", "")}, r"name columns by strings, here \"\('kind', ''\)\" instead of"),
+        ({"options": TableOptions(drop=[("n", "")])}, "name columns by strings"),
+        ({"models": []}, "models must have the name of a model"),
+    ],
+)
+def test_what_a_comparison_is_given_wrongly(options, message):
+    table = mixed()
+    table.columns = pd.MultiIndex.from_product([list(table), [""]])
+    with pytest.raises(ValueError, match=message):
+        compare(table, **{"target": "('kind', '')", "others": False} | options)
 
 
 def test_a_data_frame_is_not_changed_and_keeps_its_index():

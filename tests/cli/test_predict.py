@@ -58,7 +58,8 @@ def test_the_strongest_columns_are_those_of_the_explanation(model, features):
     table = predict(model, features).frame
     for sample in (0, 5, 50):
         lines = explain(model, features.iloc[[sample]]).table()
-        texts = table["because"][sample].split("; ")
+        _, texts = table["because"][sample].split(": ")
+        texts = texts.split("; ")
         first = lines.sort_values("contribution", ascending=False).iloc[0]
         assert texts[0].startswith(f"{first['feature']}=")
         assert texts[0].endswith(f"({100 * first['fraction']:.0f} %)")
@@ -67,6 +68,7 @@ def test_the_strongest_columns_are_those_of_the_explanation(model, features):
     other = make_pipeline(TablePreprocessor(), LVQClassifier(random_state=0)).fit(features, y)
     best = explain(other, features.iloc[[5]]).table().sort_values("odds").iloc[-1]
     shown = predict(other, features).frame["because"][5].split("; ")[0]
+    assert shown.startswith(f"odds against {best['rival_label']}: ")
     assert shown.endswith(f"(x{best['odds']:.3g})")
 
 

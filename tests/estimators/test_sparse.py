@@ -1,6 +1,7 @@
 """Sparse rows: results are those of dense rows to rounding, and nothing of the size of the dense rows is made."""
 
 import importlib
+import tempfile
 import tracemalloc
 
 import numpy as np
@@ -161,6 +162,7 @@ REFUSED = {
     "certified_radius": lambda model, X, y: lvq.certified_radius(model, X),
     "counterfactual": lambda model, X, y: lvq.counterfactual(model, X, samples=X),
     "plane": lambda model, X, y: importlib.import_module("lvq.plots").plane(model, X),
+    "report": lambda model, X, y: lvq.report(model, X, y, tempfile.mkdtemp() + "/page.html"),
 }
 
 
@@ -168,7 +170,7 @@ REFUSED = {
 def test_what_needs_dense_samples_tells_what_to_do(function, counts):
     X, y = sparse.csr_array(counts[0]), counts[1]
     model = make_pipeline(MaxAbsScaler(), GLVQ(random_state=0)).fit(X, y)
-    with pytest.raises(TypeError, match=r"needs dense samples, .* shape \(5, 40\).*toarray\(\)"):
+    with pytest.raises(TypeError, match=r"needs dense samples, .* shape \(5, 40\).*toarray\(\).* sparse_output=False"):
         REFUSED[function](model, X[:5], y[:5])
     REFUSED[function](model, X[:5].toarray(), y[:5])  # and that works
 

@@ -95,6 +95,7 @@ def test_parameters_are_those_of_the_table():
     ("change", "error", "message"),
     [
         (lambda X: X.to_numpy(), TypeError, "must be a pandas DataFrame"),
+        (lambda X: X.rename(columns={"day": 5}), TableError, "name columns by strings, here '5' instead of 5"),
         (lambda X: X.drop(columns="day"), TableError, "no column 'day'"),
         (lambda X: X.assign(lead="low"), TableError, "must hold numbers, but holds 'low' in row case 0"),
         (lambda X: X.assign(weight=[[1.0]] * len(X)), TypeError, "'weight' .* holds values of type"),

@@ -215,7 +215,10 @@ def test_a_certainty_in_the_wrong_order():
 
 def test_cells_the_path_has_never_seen_do_not_count_as_accepted():
     path = local_thresholds([0.0, 1.0], [False, True], ["a", "a"])
-    with pytest.raises(GuaranteeError, match=r"at most 0 of 500 .* accepted; give about 15000 samples to fit, raise"):
+    with pytest.raises(
+        GuaranteeError,
+        match=r"at most 0 of 500 .* accepted; give about 15000 samples to fit, or give max_error several bounds",
+    ):
         certified(path, np.ones(500), np.ones(500), ["b"] * 500, max_error=0.1, level=0.9**30)
 
 

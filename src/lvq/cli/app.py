@@ -116,8 +116,8 @@ def predict(
     """Predict the rows of a table of any length.
 
     Columns of the predictions: label; certainty (higher is more certain); accepted; reason (for rejection); because
-    (the columns that support the label most, with the factors by which they multiply its odds against the second
-    class); winner (the nearest prototype, named as in the report).
+    (the columns that support the label most, with the factor by which each alone multiplies its odds against the
+    second class); winner (the nearest prototype, named as in the report).
 
     A row with an unknown category, or with a missing value in a column that had none in training, is rejected.
     """

@@ -150,7 +150,8 @@ def _warn_if_unscaled(estimator: BaseEstimator, ranges: np.ndarray) -> None:
     warn(
         f"{type(estimator).__name__}: the features have very different scales, from {names[np.nanargmin(ranges)]!s} to "
         f"{names[np.nanargmax(ranges)]!s} by a factor of more than {UNSCALED:,}, and the largest dominate the "
-        "distances: scale them, for example with StandardScaler in a pipeline, unless they are principal components."
+        "distances: scale them, for example with StandardScaler in a pipeline, unless the scales have a meaning, as "
+        "those of principal components."
     )
 
 

@@ -58,8 +58,8 @@ class Described:
         Weights of features ("gradient", "local_diagonal"), one weight for all ("local_scale") and matrices are
         learned by gradient, local ones for each class or prototype; "hebbian" is RLVQ's rule; "fc1" and "fc2" are
         the Fisher criterion over the prototypes and over the samples they have won. Objects of
-        `lvq.model.relevance`, such as ``Matrix(rank=2)``, have their own parameters. "auto", only for
-        LVQClassifier, takes it from the form.
+        `lvq.model.relevance`, such as ``Matrix(rank=2)``, have their own parameters, which searches and
+        `set_params` call ``relevance__rank``. "auto", only for LVQClassifier, takes it from the form.
     form : {"auto", "plain", "linear", "additive", "matrix"}
         The form of the log-odds: "plain" learns one scale for all features; "linear" gives linear log-odds;
         "additive" gives sums of functions of single features; "matrix" uses products of features. "auto" chooses

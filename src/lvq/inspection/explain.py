@@ -95,12 +95,13 @@ class InputExplanation(NamedTuple):
         Returns
         -------
         table : DataFrame, or list of dict where pandas is not installed
-            Columns: `sample` (the name of the row in the table's index, or its number), `label`, `certainty`, `winner`
-            and `rival` (numbers of prototypes), `feature`, its `value` in the sample, `winner_value` and `rival_value`
-            (None where a step before the model has no inverse). Models with evidence add `evidence`, log-odds for the
-            label against the rival's class, and `odds`, its exponential: the factor by which the feature multiplies the
-            odds. Others add `contribution` (to D- - D+) and `fraction`, the contribution divided by the sum of the
-            absolute contributions of the sample. Cases add `case` and `rival_case`, the nearest of the two classes.
+            Columns: `sample` (the name of the row in the table's index, or its number), `label`, `rival_label` (the
+            rival's class), `certainty`, `winner` and `rival` (numbers of prototypes), `feature`, its `value` in the
+            sample, `winner_value` and `rival_value` (None where a step before the model has no inverse). Models with
+            evidence add `evidence`, log-odds for the label against `rival_label`, and `odds`, its exponential: the
+            factor by which this feature alone multiplies these odds, 1 where it favours neither. Others add
+            `contribution` (to D- - D+) and `fraction`, the contribution divided by the sum of the absolute
+            contributions of the sample. Cases add `case` and `rival_case`, the nearest of the two classes.
         """
         if n_features is not None and n_features < 1:
             raise ValueError(f"n_features of table must be at least 1, or None for all features, got {n_features!r}.")
@@ -143,6 +144,7 @@ class InputExplanation(NamedTuple):
             yield {
                 "sample": name,
                 "label": self.label.tolist()[sample],
+                "rival_label": self.rival_label.tolist()[sample],
                 "certainty": float(self.certainty[sample]),
                 "winner": winner,
                 "rival": rival,

@@ -285,7 +285,8 @@ def require_dense(Z: object, purpose: str) -> None:
     if is_sparse(Z):
         raise TypeError(
             f"{purpose} needs dense samples, but those that reach the model are sparse, of shape {Z.shape}. Give a few "
-            "rows, made dense with .toarray(); after steps with sparse output, that output to the last step alone."
+            "rows, made dense with .toarray(); in a pipeline, fit OneHotEncoder with sparse_output=False and "
+            "ColumnTransformer with sparse_threshold=0, or give the output of the steps to the last step alone."
         )
 
 

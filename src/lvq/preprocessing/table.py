@@ -29,7 +29,8 @@ class TablePreprocessor(ColumnTransformer):
     """Turn a data frame into features: numbers standardised, categories one-hot encoded, dates as numbers of days.
 
     `lvq fit` and `lvq.workflow.fit` use it. In a column of numbers with missing values, the median is filled in, and an
-    additional feature indicates them. A missing category is a separate category. A category that was not seen in `fit`
+    additional feature indicates them. Every different string of a column is a feature: leave out notes, names and other
+    free text. A missing category is a separate category. A category that was not seen in `fit`
     has the code 0 in all features of its column. Explanations, exemplars, certificates, counterfactuals and plots use
     the columns of the frame.
 
@@ -111,7 +112,7 @@ class TablePreprocessor(ColumnTransformer):
                 f"X of TablePreprocessor must be a pandas DataFrame, got {type(X).__name__}; name its columns: "
                 "pd.DataFrame(X, columns=[...])."
             )
-        check_columns(X.columns, [*self.categorical, *self.dates, *self.detection_limits], SOURCE)
+        check_columns(X.columns, [*X.columns, *self.categorical, *self.dates, *self.detection_limits], SOURCE)
         cleaned = self._cleaned(X, set(X.columns) - set(self.categorical))
         self.kinds_: dict[str, Kind] = {name: self._kind(cleaned[name]) for name in cleaned}
         rows = self._read(cleaned, {})

@@ -125,7 +125,8 @@ class RejectClassifier(AroundClassifier):
         Its classes.
     calibrated_model_ : str
         Digest of the model that was calibrated. Where `estimator_` has another one, as after `add_class`,
-        `remove_class` or `partial_fit`, predictions raise an error until the thresholds are calibrated again.
+        `remove_class` or `partial_fit`, predictions raise an error until the thresholds are calibrated again. Steps
+        before the model are not in it: calibrate again after refitting one of these, too.
     measure_ : str, callable or NoneOfThese
         The measure of certainty that the thresholds belong to, with "auto" replaced by what it means here, and
         "combined" by a `NoneOfThese` with its distance.

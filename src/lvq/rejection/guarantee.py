@@ -33,7 +33,8 @@ from lvq.typing import Floats
 FEWEST_EXPECTED = 45  # accepted testing samples where the tests start
 LARGEST = 1e300  # number of samples that is reported
 SUFFICIENT_FACTOR = 3  # "not achievable" needs this many times the samples needed without any error
-REMEDIES = "raise max_error (--max-error), or use a better classifier or measure of certainty"
+BOUNDS = "give max_error several bounds at once (as --max-error does, up to 50 %)"  # one by one may succeed by luck
+REMEDIES = f"{BOUNDS}, or use a better classifier or measure of certainty"
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +262,7 @@ def too_few(n_accepted: int, n_testing: int, guarantee: Guarantee) -> GuaranteeE
     most = most if n_accepted < n_testing else f"there are only {n_testing}"
     message = f"{guarantee} needs at least {needed:.9g} accepted testing samples even without any error, but {most}"
     total = max(n_testing, 1) * needed / max(n_accepted, 1)
-    return _more_samples(message, total, guarantee, "raise max_error (--max-error) or lower confidence")
+    return _more_samples(message, total, guarantee, f"or {BOUNDS}")
 
 
 def explain_failure(path: ThresholdPath, counts: ThresholdPath, guarantee: Guarantee) -> GuaranteeError:

@@ -120,7 +120,7 @@ def data_of(
         gaps={name: float(rate) for name, rate in zip(columns.names, missing) if rate},
         n_repeated=len(rows) - len(set(rows)),
         n_known=known,
-        suspects=_suspects(held_out, importances, known or 0),
+        suspects=_suspects(held_out, importances, known if known and 2 * len(set(rows)) > len(rows) else 0),
     )
 
 
@@ -130,7 +130,7 @@ def _suspects(held_out: HeldOut, importances: VariableImportances | None, n_know
     if n_known:
         found.append(
             f"{counted(n_known, 'test sample')} of {count(len(held_out.y))} ({percent(n_known / len(held_out.y))}) "
-            f"{'has' if n_known == 1 else 'have'} the same values as a training sample: the model may know the answer."
+            f"{'has' if n_known == 1 else 'have'} the same values as a training sample: leave out copies of a case."
         )
     alone = _enough_alone(held_out)
     if alone:

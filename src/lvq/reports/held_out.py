@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from lvq.estimators.find_model import find_layer
 from lvq.inspection.columns import row_names
+from lvq.model.rows import require_dense
 from lvq.rejection import CostClassifier, RejectClassifier
 from lvq.rejection.scores import Predictions, certainty_of
 from lvq.reports.columns import Cells, Columns, Explained, as_numbers
@@ -43,6 +44,7 @@ class HeldOut:
         """Predict each sample once."""
         reject, by_cost = find_layer(model, RejectClassifier), find_layer(model, CostClassifier)
         made = Predictions(model, X) if reject is None else reject.predictions(X)
+        require_dense(made.inputs, "The report")
         certainty = certainty_of(made, "auto") if reject is None else reject.certainty_for(made)
         why = np.full(len(y), "", dtype=object) if reject is None else reject.reason_for(made).astype(object)
         labels, order = ordered_classes(columns.model.classes, y)

@@ -51,6 +51,7 @@ class RejectionRule:
     thresholds: str
     guarantee: CertifiedPoint | None
     notes: list[str]
+    threshold: float  # of the certainty; infinite where it is not the same for all samples
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,8 @@ def _rule(reject: RejectClassifier) -> RejectionRule:
     given = {name: getattr(reject, name) for name in TARGETS if getattr(reject, name) is not None}
     target = {name: float(np.min(value)) for name, value in given.items()} or {"min_coverage": 0.9}
     guarantee = reject.point_ if isinstance(reject.point_, CertifiedPoint) else None
-    return RejectionRule(target, str(_parameter(reject.measure)), reject.thresholds, guarantee, list(reject.notes_))
+    measure, limit = str(_parameter(reject.measure)), float(reject.point_.unseen)
+    return RejectionRule(target, measure, reject.thresholds, guarantee, list(reject.notes_), limit)
 
 
 # -- importances -------------------------------------------------------------------------------------------------------

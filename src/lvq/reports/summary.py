@@ -17,6 +17,7 @@ from sklearn.utils.validation import column_or_1d
 
 from lvq.estimators.find_model import need_model
 from lvq.inspection.importance import VariableImportances, variable_importances
+from lvq.model.rows import require_dense
 from lvq.plots import LambdaDisplay
 from lvq.plots.effects import Effects
 from lvq.rejection.guarantee import CertifiedPoint
@@ -161,6 +162,8 @@ class Report:
         rejects, tempered = card.rejection is not None, columns.model.decision.temperature != 1
         rows, table = stratified(y, MAX_POINTS), held_out.probabilities
         points = operating_points(held_out.certainty, held_out.reason)
+        if card.rejection is not None and np.isfinite(card.rejection.threshold):
+            points[1][points[2]] = card.rejection.threshold  # instead of the least certainty above it
         return cls(
             name=card.kind if context.title is None else context.title,
             data=data_of(held_out, importances, X_train, y_train, context),
@@ -258,6 +261,7 @@ def report(
     >>> found.metrics.accuracy.total
     75
     """
+    require_dense(need_model(model, "the report").inputs(X), "The report")  # before the folds, which take long
     if X_train is not None and y_train is not None and context.get("groups") is None:
         known = column_or_1d(y_train)
         if "folds" not in context:

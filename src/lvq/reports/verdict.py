@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 MIN_CLASS_SAMPLES = 20  # test samples of a class below which its results are uncertain
 CLOSE = 0.02  # accuracy above that of one class on the accepted samples, below which the latter is told
+FOUND = 0.75  # fraction of each class that is good
 MISSED = 0.5  # fraction of a class that is found, or accepted, below which it is named
 #: What became of the guarantee on other rows, and whether that is good.
 GUARANTEES = {
@@ -156,9 +157,8 @@ def _classes(report: Report) -> list[Answer]:
     rejected = [f"“{name}” ({_counts(row.coverage)} accepted)" for name, row in pairs if _is_low(row.coverage)]
     few = [f"“{name}”" for name, row in pairs if row.sensitivity.total < MIN_CLASS_SAMPLES]
     value, name = min((row.sensitivity.value, name) for name, row in pairs if row.sensitivity.value is not None)
-    worst = f"even in “{name}”, the class found least often, {percent(value)} of the samples are found"
-    worst = worst if value < 1 else "every sample of every class is found"
-    answers = [Answer(f"No class is missed: {worst}.", True)]
+    least = f"The class found least often is “{name}”: {percent(value)} of its samples are found."
+    answers = [Answer(least if value < 1 else "Every sample of every class is found.", value >= FOUND or None)]
     if missed:
         answers = [Answer(f"More than half of the samples of these classes are missed: {listed(missed)}.", False)]
     if rejected:

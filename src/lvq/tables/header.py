@@ -74,6 +74,9 @@ def check_columns(present: Iterable[object], wanted: Sequence[str], source: str,
     """Raise TableError with all columns that a table lacks, the columns it has, and notes about it."""
     names = [str(name) for name in present]
     existing = set(names)
+    for name in wanted:
+        if not isinstance(name, str):  # of a MultiIndex, or of columns named by numbers
+            raise TableError(f"{source}: name columns by strings, here {str(name)!r} instead of {name!r}.")
     missing = [name for name in dict.fromkeys(wanted) if name not in existing]
     if not missing:
         return
@@ -170,7 +173,7 @@ def read_header(path: Path, how: Reading) -> Header:
     # The delimiter that occurs most often outside quotes; the first of equals, so a comma if there is none at all.
     delimiter = max(DELIMITERS, key="".join(first.split('"')[::2]).count)
     # A quoted name may contain a line break.
-    cells = next(csv.reader(itertools.chain([first], lines), delimiter=delimiter))
+    cells = next(csv.reader(itertools.chain([first], lines), delimiter=delimiter, skipinitialspace=True))
     return Header(how.named(cells), delimiter, row - 1, int(how.header_row != 0), encoding)
 
 

@@ -205,7 +205,7 @@ def _csv_parts(path: Path, header: Header, blank: list[int], columns: list[str])
     encoding = "utf-8-sig" if header.encoding == "utf-8" else header.encoding  # without the mark at its start
     try:
         with io.TextIOWrapper(opened(path), encoding=encoding, newline="") as text:
-            rows = _csv_rows(path, header, blank, csv.reader(text, delimiter=header.delimiter))
+            rows = _csv_rows(path, header, blank, csv.reader(text, delimiter=header.delimiter, skipinitialspace=True))
             while part := list(islice(rows, _part_rows(len(header.names)))):
                 cells = {name: [row[place] for row in part] for name, place in zip(columns, places)}
                 yield pd.DataFrame(cells, dtype=pd.ArrowDtype(pa.string()))

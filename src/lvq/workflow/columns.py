@@ -27,6 +27,7 @@ MIN_CLASS_ROWS = 5  # of a class: for training, thresholds and test
 LARGEST = 1e100  # magnitude of a number; sums of squares of larger ones may overflow, with a small unit too
 MAX_CATEGORIES = 100  # of a column of strings; names, notes and dates have more
 MANY_ROWS = 20  # from this number of rows on, strings that rarely repeat are names
+MANY_TEXTS = 20  # of a column; above, they may be notes
 MAX_CELLS = 5  # in a message
 MIN_CODE_ROWS = 3  # of a code for missing values
 _REPEATED = [float(digit * length) for digit in "789" for length in range(1, 7)]  # 7, 77, ..., 999999
@@ -148,8 +149,13 @@ def prepare(
     numbers = features.select_dtypes(np.number)
     measured = numbers.drop(columns=[name for name in numbers if name in options.dates])
     notes += more
+    texts = [name for name in features if name not in numbers]
+    for name in texts:
+        count = features[name].nunique()
+        if count > MANY_TEXTS and name not in options.categorical:
+            notes.append(f"One-hot encoded {name!r}, {count} strings; if these are notes, use --drop {name!r}.")
     preprocessor = TablePreprocessor(
-        categorical=[name for name in features if name not in numbers],
+        categorical=texts,
         dates=[name for name in features if name in options.dates],
         detection_limits=[name for name in features if name in options.detection_limits],
         gaps=list(numbers.columns[numbers.isna().any()]),
@@ -305,7 +311,9 @@ def _check_texts(column: pd.Series, source: str) -> None:
 
 
 def code_notes(numbers: pd.DataFrame) -> list[str]:
-    """Notes on values that look like codes for missing ones: usual codes, in several rows, far from the other values.
+    """Notes on values that look like codes for missing ones, or like the number of a row in its group.
+
+    Codes are usual ones, in several rows, far from the other values.
 
     Examples
     --------
@@ -316,6 +324,11 @@ def code_notes(numbers: pd.DataFrame) -> list[str]:
     """
     notes = []
     for name in numbers:
+        values, low = numbers[name].to_numpy(), numbers[name].min()
+        starts = values == low  # 1, 2, 3, 1, 2, ...
+        if low in (0, 1) and 3 * starts.sum() <= len(values) and (starts | (np.diff(values, prepend=0) == 1)).all():
+            counts = f"{name!r} counts up from {low:g}, {starts.sum()} times"
+            notes.append(f"{counts}: if it only numbers the rows of groups, use --drop {name!r}.")
         coded = numbers[name].isin(CODES)
         low, lower, upper, high = numbers[name][~coded].quantile([0, 0.25, 0.75, 1]).tolist()
         for code, count in numbers[name][coded].value_counts(sort=False).sort_index().items():

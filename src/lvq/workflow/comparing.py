@@ -202,6 +202,8 @@ def compare(
             "folds cannot be drawn again; raise folds (--folds) for more splits."
         )
     named = dict(models) if isinstance(models, Mapping) else {name: make_model(name, seed=seed) for name in models}
+    if not named:
+        raise ValueError("models must have the name of a model, or an estimator by its name, got none.")
     study = make_study(table, target, options, group=group, time=time, min_class_rows=max(folds, 2))
     samples = study.samples
     named |= _scikit_learn(len(samples.y), seed) if others else {}

@@ -88,9 +88,9 @@ def predict(
         - accepted: whether the prediction is accepted;
         - reason: the reason for rejection: "ambiguous", "outlier", "missing value",
           "unknown category" or "value too large";
-        - because: the columns that support the label most, each with the factor by which it multiplies the odds of the
-          label against the second class, as in "size=4.2 (x3.1); colour=red (x1.4)", or for models without odds, with
-          its share of all contributions; see `lvq.explain`;
+        - because: the columns that support the label most, each with the factor by which it alone multiplies the odds
+          of the label against the second class, as in "odds against bad: size=4.2 (x3.1); colour=red (x1.4)", or for
+          models without odds, with its share of all contributions; see `lvq.explain`;
         - winner: the nearest prototype of that class, named as in the report: "P1" is ``prototypes_[0]``.
     keep : sequence of str, default=()
         Columns of the table to copy into the predictions, such as an identifier.

@@ -198,32 +198,34 @@ class RowPredictor:
 
 
 def strongest(found: FoundModel, predictions: Predictions, cells: pd.DataFrame) -> list[str]:
-    """The columns that support each label most: "size=4.2 (x3.1); colour=red (x1.4)", with factors of the odds.
+    """The columns that support each label most, as "odds against bad: size=4.2 (x3.1); colour=red (x1.4)".
 
-    The odds are for the label against the second class. For models without odds, a column has its share of all
-    contributions; the string is empty where a step before the model cannot be followed.
+    A factor is of this column alone, on the odds of the label against the second class. For models without odds, a
+    column has its share of all contributions; the string is empty where a step before the model cannot be followed.
     """
-    nearest, scale = predictions.nearest, predictions.model.log_odds_scale
+    model, nearest = predictions.model, predictions.nearest
     try:
         amounts = contributions_between(found, predictions.inputs, nearest.winner, nearest.rival)
     except ValueError:
         return [""] * len(cells)
-    total = np.abs(amounts).sum(axis=1, keepdims=True)
+    scale, total = model.log_odds_scale, np.abs(amounts).sum(axis=1, keepdims=True)
     share = np.divide(amounts, total, out=np.zeros_like(amounts), where=total > 0)
     factor = np.exp(np.minimum(amounts * (scale or 0.0), LARGEST_LOGARITHM))
     shown = np.char.mod("x%.3g", factor) if scale is not None else np.char.mod("%.0f %%", 100 * share)
     numbers = cells.select_dtypes("float").astype("float64")
     rounded = numbers.apply(lambda column: column.where(column % 1 == 0, six_digits(column)))
     texts = {name: as_text(column) for name, column in cells.assign(**rounded).items()}
-    names = list(cells)
-    return [
+    names, start = list(cells), "against" if scale is None else "odds against"
+    reasons = (
         "; ".join(
             f"{names[k]}={texts[names[k]][row] or MISSING_TEXT} ({shown[row, k]})"
             for k in np.argsort(-amounts[row], kind="stable")[:MAX_REASONS]
             if share[row, k] > MIN_SHARE
         )
         for row in range(len(cells))
-    ]
+    )
+    rivals = model.classes[model.labels[nearest.rival]].tolist()
+    return [f"{start} {rival}: {text}" if text else "" for rival, text in zip(rivals, reasons)]
 
 
 def six_digits(values: np.ndarray) -> np.ndarray:

@@ -146,7 +146,7 @@ def chosen_columns(
 
 def _matching(names: Sequence[str], patterns: Sequence[str], option: str, source: str) -> set[str]:
     """Names that one of the patterns matches; TableError for a pattern without any."""
-    check_columns(names, [pattern for pattern in patterns if not set(pattern) & set("*?[")], source)
+    check_columns(names, [pattern for pattern in patterns if not set(str(pattern)) & set("*?[")], source)
     found = set[str]()
     for pattern in patterns:
         here = {name for name in names if name == pattern or fnmatchcase(name, pattern)}
