@@ -39,6 +39,7 @@ def digits() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     return X[:500], y[:500], X[500:1100], y[500:1100]
 
 
+@pytest.mark.filterwarnings("ignore:.*learned without class")
 @pytest.mark.parametrize("kind", MODELS, ids=str)
 @pytest.mark.parametrize("label", [0, pytest.param(4, marks=pytest.mark.slow), 9])
 def test_a_class_is_added_and_removed(kind, label, digits):
@@ -60,6 +61,22 @@ def test_a_class_is_added_and_removed(kind, label, digits):
         model.remove_class(label)
         assert np.array_equal(model.model_.prototypes, before.prototypes)
         assert np.array_equal(model.predict_proba(new), importances)
+
+
+def test_a_metric_that_does_not_know_the_new_class_is_warned_of(digits):
+    X, y, *_ = digits
+    model = GMLVQ(random_state=0, max_iter=5).fit(X[y < 4], y[y < 4])
+    with pytest.warns(UserWarning, match=r"add_class of GMLVQ.*learned without class 5"):
+        model.add_class(X[y == 5], 5)
+
+
+def test_a_model_with_costs_keeps_its_classes(digits):
+    X, y, *_ = digits
+    costs = [[0, 1, 1], [5, 0, 1], [1, 1, 0]]
+    model = LVQClassifier(form="plain", cost_matrix=costs, random_state=0).fit(X[y < 3], y[y < 3])
+    for change in (lambda: model.add_class(X[y == 3], 3), lambda: model.remove_class(2)):
+        with pytest.raises(ValueError, match=r"of LVQClassifier.*cost_matrix.*fit a new model"):
+            change()
 
 
 def test_new_prototypes_are_at_a_minimum(digits):

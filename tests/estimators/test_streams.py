@@ -174,6 +174,7 @@ def test_classes_are_needed_first_and_stay(data):
         model.partial_fit(X, y, classes=[0, 1])
 
 
+@pytest.mark.filterwarnings("ignore:.*learned without class")
 @pytest.mark.parametrize("rows", [1, 12])
 def test_labels_that_no_call_has_named_are_added(default, data, rows):
     X, y = data

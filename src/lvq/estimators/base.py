@@ -28,6 +28,7 @@ from lvq.estimators.streams import check_unchanged, next_batch, with_moments
 from lvq.estimators.tensors import floating, require_torch
 from lvq.estimators.training import Training
 from lvq.model.objective import Params
+from lvq.model.relevance import Scale
 from lvq.model.rows import is_tensor
 from lvq.model.samples import ArraySamples, filled, product_threads, single_threaded_products, typical_variance
 from lvq.model.starts import on_sphere, prototypes_per_class, start_prototypes
@@ -170,8 +171,8 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         centres, and are trained by the cost of the model with everything else fixed: against old samples if given,
         otherwise against the means of the old classes, each with the spread of the new samples. (If the model was
         fitted online or its prototypes were given, against the old prototypes instead of the means.) A
-        `RejectClassifier` must be fitted again. A learned metric stays as it is, so if it was learned for few classes,
-        as in tables, a new fit is better.
+        `RejectClassifier` must be fitted again. A learned metric stays as it is, and a warning says so: if it was
+        learned for few classes, as in tables, a new fit is better.
 
         Give a few old samples of each class, unless classes are well separated, as in embeddings of sentences: without
         them every old class is assumed to be as wide as the new one, and accuracy suffers where classes overlap, as in
@@ -198,6 +199,11 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
         with unchanged_on_error(self), single_threaded_products():
             parts = self._parts()
             self._set_classes(*with_class(self, parts, X, label, X_old, y_old))
+        if self.model_.relevance is not None and not isinstance(self._state.relevance, Scale):
+            warn(
+                f"add_class of {type(self).__name__}: the metric was learned without class {label!r} and stays as it "
+                "is, which can cost much accuracy. Fit a new model, or use one without relevances."
+            )
         return self
 
     def remove_class(self, label: Label) -> Self:

@@ -238,7 +238,7 @@ class ModelPredictions:
     def feature_importances_(self) -> np.ndarray:
         """Importance of each feature, of sum one: how much of what the model decides by it alone explains."""
         reason = (
-            "it has no relevances, or was trained by partial_fit, which never sees all samples; call "
-            "lvq.variable_importances(model, X) with samples"
+            "it has no relevances, or was changed by partial_fit, add_class or remove_class, which do not see all "
+            "samples; call lvq.variable_importances(model, X) with samples"
         )
         return self._array("feature_importances_", self._fitted("feature_importances_").importances, reason)
