@@ -14,7 +14,7 @@ from lvq import GLVQ, GMLVQ, RejectClassifier
 from lvq.estimators.find_model import need_model
 from lvq.plots import ProjectionDisplay, lambda_matrix, plane, regions
 from lvq.plots.arrays import model_inputs
-from lvq.plots.projection import _axes, predict_points
+from lvq.plots.projection import _axes, class_indices, judged_points
 from lvq.plots.style import class_colours
 from lvq.rejection import certainty
 
@@ -209,7 +209,8 @@ def test_borders_lie_between_the_classes(data, fitted):
         assert len(line) > 20
         step = [grid.xx[0, 1] - grid.xx[0, 0], grid.yy[1, 0] - grid.yy[0, 0]]
         beside = [line + np.array(side) * step for side in ((1, 0), (-1, 0), (0, 1), (0, -1))]
-        classes = [predict_points(fitted[kind], display.plane.inverse(points)).classes for points in beside]
+        found = [judged_points(fitted[kind], display.plane.inverse(points)) for points in beside]
+        classes = [class_indices(each.predictions) for each in found]
         assert (np.ptp(classes, axis=0) > 0).mean() > 0.95
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import (
@@ -411,8 +411,16 @@ def test_one_class_one_row_and_strange_labels():
     render(report)
 
 
+def test_steps_before_the_rejection_are_not_skipped():
+    X, y = load_wine(return_X_y=True)
+    model = make_pipeline(StandardScaler(), RejectClassifier(GMLVQ(random_state=0))).fit(X[::2], y[::2])
+    report = Report.of(model, X[1::2], y[1::2])
+    assert report.metrics.accuracy.value == model.score(X[1::2], y[1::2])
+    assert report.coverage.count == model[-1].accept(model[0].transform(X[1::2])).sum()
+
+
 def test_held_out_rows_are_predicted_once(monkeypatch):
-    """Labels, probabilities, certainties and reasons come from one table of distances; the same on the map's grid."""
+    """All parts of the report take their numbers from one table of distances; the map has another one of its grid."""
     frame, y, model = tumours()
     reject = RejectClassifier(model, cv="prefit").fit(frame, y)
     evaluated = []
@@ -420,11 +428,11 @@ def test_held_out_rows_are_predicted_once(monkeypatch):
         method = getattr(PrototypeModel, name)
         counting = lambda self, X, method=method: (evaluated.append(len(X)), method(self, X))[1]  # noqa: E731
         monkeypatch.setattr(PrototypeModel, name, counting)
-    HeldOut.of(reject, Columns(reject, frame), frame.iloc[:50], y[:50], None)
+    HeldOut.of(reject, Columns(reject), frame.iloc[:50], y[:50], None)
     assert evaluated.count(50) == 1
+    evaluated.clear()
     Report.of(reject, frame.iloc[:50], y[:50], X_train=frame)
-    # once more, and for what `HeldOut` does not have: exemplars, certificates, and the map with its explanations
-    assert evaluated.count(50) == 1 + 1 + 5
+    assert evaluated.count(50) == 1 + 1  # and the points of the map, for what falls in the region of its class
     assert evaluated.count(RESOLUTION**2) == 1
 
 

@@ -86,13 +86,18 @@ def certified_radius(model: BaseEstimator, X: MatrixLike, norm: float = 2, *, un
     before = input_map(found, "certified_radius", categories=True)
     if units is not None:
         before = before @ as_matrix(checked_units(units, len(names_before(found)), "certified_radius"))
-    fitted = found.model
     Z = model_inputs(found, X, "certified_radius")
-    D = fitted.distances(Z)
-    tolerance, D = _rounding(fitted, Z, D), D.astype(np.float64)
-    if is_local(fitted):
-        return _local_radius(fitted, Z, D, tolerance, before, norm)
-    return _shared_radius(fitted, D, tolerance, before, norm)
+    return radius_of_inputs(found.model, Z, found.model.distances(Z), before, norm)
+
+
+def radius_of_inputs(
+    model: PrototypeModel, Z: NDArray[np.floating], D: NDArray[np.floating], before: LinearMap, norm: float = 2
+) -> Floats:
+    """The radius of samples as they reach the model, with their distances and the linear map of the steps before."""
+    tolerance, distances = _rounding(model, Z, D), D.astype(np.float64)
+    if is_local(model):
+        return _local_radius(model, Z, distances, tolerance, before, norm)
+    return _shared_radius(model, distances, tolerance, before, norm)
 
 
 def checked_units(units: ArrayLike, n_columns: int, purpose: str) -> Floats:

@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from lvq.estimators.find_model import rejecting_layer
+from lvq.estimators.find_model import find_layer
 from lvq.plots.arrays import estimator_name
 from lvq.plots.style import COLOURS, Display, percent, show_percent
+from lvq.rejection.classifier import RejectClassifier, judged
 from lvq.rejection.curves import AccuracyRejectCurve, accuracy_reject_curve, area_under_curve, path_curve
-from lvq.rejection.scores import certainty as certainty_of
+from lvq.rejection.scores import cells_of
 from lvq.typing import Argument, MatrixLike
 
 if TYPE_CHECKING:
@@ -153,12 +154,10 @@ def _curve_and_point(
     """
     labels = column_or_1d(y)
     check_consistent_length(X, labels)
-    reject, inputs = rejecting_layer(estimator, X)
+    check_is_fitted(estimator)
+    reject, found = find_layer(estimator, RejectClassifier), judged(estimator, X)
+    correct, accepted = found.predictions.predicted == labels, found.accepted
     if reject is None:
-        check_is_fitted(estimator)
-        correct = np.asarray(estimator.predict(X)) == labels
-        return accuracy_reject_curve(certainty_of(estimator, X), correct), None
-    check_is_fitted(reject)
-    correct, accepted = reject.predict(inputs) == labels, reject.accept(inputs)
+        return accuracy_reject_curve(found.certainty, correct), None
     point = (float(accepted.mean()), float(correct[accepted].mean())) if accepted.any() else None
-    return path_curve(reject.path_.evaluate(reject.certainty(inputs), correct, reject.cell(inputs))), point
+    return path_curve(reject.path_.evaluate(found.certainty, correct, cells_of(found.predictions))), point

@@ -12,8 +12,6 @@ through the model, and a sample outside of that slice may have another predictio
 
 from __future__ import annotations
 
-import copy
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -22,18 +20,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from lvq.estimators.find_model import FoundModel, find_layer, need_model
+from lvq.estimators.find_model import find_layer, need_model
 from lvq.inspection.columns import to_original_units
 from lvq.model.metrics import LocalMetric
 from lvq.model.prototype_model import PrototypeModel
 from lvq.plots import style as shared
 from lvq.plots.arrays import mean_lambda, model_inputs
 from lvq.plots.style import Display, class_colours, class_markers, mix, percent, short_names
-from lvq.rejection.classifier import RejectClassifier
-from lvq.rejection.costs import CostClassifier
-from lvq.rejection.scores import Predictions, certainty_of
+from lvq.rejection.classifier import Judged, RejectClassifier, judged
+from lvq.rejection.scores import Predictions
 from lvq.typing import Argument, Floats, Labels
 
 if TYPE_CHECKING:
@@ -151,22 +148,14 @@ def _components(Z: Floats, whole: Floats) -> tuple[Floats, Floats]:
 # -- predictions on the plane ------------------------------------------------------------------------------------------
 
 
-class PointPredictions(NamedTuple):
-    """Predictions for points in the features that reach the model."""
-
-    classes: NDArray[np.intp]  # indices into classes_
-    certainty: Floats  # by the measure of the RejectClassifier where there is one
-    accepted: NDArray[np.bool_] | None  # None without a RejectClassifier
-
-
 class Regions(NamedTuple):
-    """The same on a grid in the plane, each of shape (resolution, resolution)."""
+    """Predictions on a grid in the plane, each of shape (resolution, resolution)."""
 
     xx: Floats
     yy: Floats
-    classes: NDArray[np.intp]
-    certainty: Floats
-    accepted: NDArray[np.bool_] | None
+    classes: NDArray[np.intp]  # indices into classes_
+    certainty: Floats  # by the measure of the RejectClassifier where there is one
+    accepted: NDArray[np.bool_]
 
 
 def regions(estimator: BaseEstimator, plane: Plane, resolution: int = 200) -> Regions:
@@ -192,50 +181,31 @@ def regions(estimator: BaseEstimator, plane: Plane, resolution: int = 200) -> Re
     low, high = shown.min(axis=0), shown.max(axis=0)
     border = np.where(high > low, 0.06 * (high - low), 0.5)
     xx, yy = np.meshgrid(*(np.linspace(a, b, resolution) for a, b in zip(low - border, high + border)))
-    predictions = predict_points(estimator, plane.inverse(np.column_stack((xx.ravel(), yy.ravel()))))
-    shaped: list[Argument] = [None if column is None else column.reshape(xx.shape) for column in predictions]
+    found = judged_points(estimator, plane.inverse(np.column_stack((xx.ravel(), yy.ravel()))))
+    columns = class_indices(found.predictions), found.certainty, found.accepted
+    shaped: list[Argument] = [column.reshape(xx.shape) for column in columns]
     return Regions(xx, yy, *shaped)
 
 
-def classes_of_points(estimator: BaseEstimator, Z: Floats) -> NDArray[np.intp]:
-    """Index of the predicted class of each sample, given in the features that reach the model."""
-    found = need_model(estimator, "regions")
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return np.searchsorted(found.model.classes, _without_steps(estimator, found).predict(Z))
-
-
-def predict_points(estimator: BaseEstimator, Z: Floats) -> PointPredictions:
+def judged_points(estimator: BaseEstimator, Z: Floats) -> Judged:
     """Predictions for samples that are given in the features that reach the model."""
-    found, reject = need_model(estimator, "regions"), find_layer(estimator, RejectClassifier)
-    if reject is not None:
-        check_is_fitted(reject)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        if reject is None:
-            made = Predictions(_without_steps(estimator, found), Z)
-            certainty, accepted = certainty_of(made, "auto"), None
-        else:
-            if reject.measure_ == "radius" or callable(reject.measure_):
-                # computed from samples before the scalers; features that a selector removes may have any value
-                steps = need_model(reject.estimator_, "regions")
-                Z = np.nan_to_num(to_original_units(steps, Z, "regions").values)
-            else:
-                reject = copy.copy(reject)  # the same thresholds, for samples that have passed the scalers
-                reject.estimator_ = _without_steps(reject.estimator_, found)
-            made = reject.predictions(Z)
-            certainty, accepted = reject.certainty_for(made), reject.reason_for(made) == ""
-        return PointPredictions(np.searchsorted(found.model.classes, made.predicted), certainty, accepted)
+    reject, X = find_layer(estimator, RejectClassifier), None
+    if reject is not None and (reject.measure_ == "radius" or callable(reject.measure_)):
+        # computed from samples before the scalers; features that a selector removes may have any value
+        steps = need_model(reject.estimator_, "regions")
+        X = np.nan_to_num(to_original_units(steps, Z, "regions").values)
+    return judged(estimator, X, need_model(estimator, "regions").model.checked(Z))
 
 
-def _without_steps(estimator: BaseEstimator, found: FoundModel) -> BaseEstimator:
-    """The predictor for samples that have passed the steps: the model, or a CostClassifier with its probabilities."""
-    by_cost = find_layer(estimator, CostClassifier)
-    if by_cost is None:
-        return found.estimator
-    by_cost = copy.copy(by_cost)
-    by_cost.estimator_ = found.estimator
-    return by_cost
+def agreement(estimator: BaseEstimator, plane: Plane, predicted: NDArray[np.intp]) -> float:
+    """Fraction of the samples that fall in the region of their predicted class, given by its index."""
+    on_plane = need_model(estimator, "plane").model.checked(plane.inverse(plane.points))
+    return float(np.mean(class_indices(Predictions(estimator, None, on_plane)) == predicted))
+
+
+def class_indices(predictions: Predictions) -> NDArray[np.intp]:
+    """Index of the predicted class of each sample."""
+    return np.searchsorted(predictions.model.classes, predictions.predicted)
 
 
 # -- the display -------------------------------------------------------------------------------------------------------
@@ -368,7 +338,7 @@ class ProjectionDisplay(Display):
             for index in (present if len(present) > 1 else [])
         ]
         self.rejected_area_: QuadContourSet | None = None
-        if grid.accepted is not None and not grid.accepted.all():
+        if not grid.accepted.all():
             style = {"levels": [0.5, 1.5], "colors": "none", "hatches": ["////"], "zorder": 1}
             self.rejected_area_ = area = self.ax_.contourf(grid.xx, grid.yy, 1.0 - grid.accepted, **style)
             area.set(edgecolor="0.55", linewidth=0)
@@ -453,17 +423,17 @@ class ProjectionDisplay(Display):
         found = need_model(estimator, cls.__name__)
         classes = found.model.classes
         view = plane(estimator, X)
-        predictions = predict_points(estimator, model_inputs(found, X))
-        on_plane = classes_of_points(estimator, view.inverse(view.points))
+        made = judged_points(estimator, model_inputs(found, X))
+        predicted = class_indices(made.predictions)
         display = cls(
             plane=view,
             classes=classes,
-            sample_classes=predictions.classes if y is None else _class_indices(X, y, classes),
+            sample_classes=predicted if y is None else _class_indices(X, y, classes),
             prototype_classes=found.model.labels,
-            predicted_classes=predictions.classes,
-            sample_accepted=predictions.accepted,
+            predicted_classes=predicted,
+            sample_accepted=made.accepted,
             regions=regions(estimator, view, resolution),
-            agreement=float(np.mean(on_plane == predictions.classes)),
+            agreement=agreement(estimator, view, predicted),
         )
         return display.plot(**plot_kwargs)
 

@@ -111,12 +111,11 @@ def score(predictions: Predictions, measure: Measure, y: Labels) -> Scored:
     return Scored(certainty, np.asarray(predictions.predicted == y), cells_of(predictions), predictions.predicted)
 
 
-def calibrated(measure: Measure, estimator: BaseEstimator, data: Data, outliers: MatrixLike | None) -> Measure:
-    """The measure, fitted to calibration samples and outliers if it depends on them."""
+def calibrated(measure: Measure, known: Predictions, y: Labels, outliers: MatrixLike | None) -> Measure:
+    """The measure, fitted to calibration samples of the classes y and outliers if it depends on them."""
     if measure != "combined":
         return measure
-    foreign = None if outliers is None else Predictions(estimator, outliers)
-    return NoneOfThese.calibrated(Predictions(estimator, data.X), data.y, foreign)
+    return NoneOfThese.calibrated(known, y, None if outliers is None else Predictions(known.estimator, outliers))
 
 
 def cross_fitted(
@@ -139,7 +138,7 @@ def cross_fitted(
         made = fitted[0] if fitted else data.take(train).trained(given)
         made_for_all = made if isinstance(made, Predictions) else Predictions(made, data.X)
         folds.append((train, test, made_for_all))
-        measures.append(calibrated(measure, made_for_all.estimator, data.take(test), outliers))
+        measures.append(calibrated(measure, made_for_all.take(test), data.y[test], outliers))
     own = mean_measure(measures)
     final = score(predictions, own, data.y)
     for (train, test, of_all), of_fold in zip(folds, measures):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from numbers import Integral, Real
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,7 @@ from sklearn.utils.validation import (
 )
 
 from lvq.estimators.base import unchanged_on_error
+from lvq.estimators.find_model import find_layer, rejecting_layer
 from lvq.estimators.inputs import is_dask
 from lvq.rejection.around import AroundClassifier
 from lvq.rejection.calibration import (
@@ -319,10 +320,10 @@ class RejectClassifier(AroundClassifier):
                 guarantees = self._guarantees(len(for_tests), data)
             estimator = self._fitted(data, rows)
             # from the samples of the path alone: what depends on the testing samples would make the tests invalid
-            known = held_out.take(for_path)
-            measure = self._measure(Predictions(estimator, known.X), outliers)
-            measure = calibrated(measure, estimator, known, outliers)
-            scored = score(Predictions(estimator, held_out.X), measure, held_out.y)
+            made = Predictions(estimator, held_out.X)
+            known = made.take(for_path)
+            measure = calibrated(self._measure(known, outliers), known, held_out.y[for_path], outliers)
+            scored = score(made, measure, held_out.y)
             fitting, testing = scored.take(for_path), scored.take(for_tests)
         target = next((name for name in TARGETS[:3] if getattr(self, name) is not None), None)
         wanted = ("min_coverage", 0.9) if target is None else (target, getattr(self, target))
@@ -453,22 +454,7 @@ class RejectClassifier(AroundClassifier):
             "outlier" where "none of these" is nearer than the winner; "unseen cell" for one in a cell without
             calibration samples, where thresholds are local.
         """
-        return self.reason_for(self.predictions(X))
-
-    def predictions(self, X: MatrixLike) -> Predictions:
-        """The predictions for samples with their distances, computed once; see `reason_for`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        predictions : lvq.rejection.scores.Predictions
-        """
-        self.check_calibrated()
-        return Predictions(self.estimator_, X)
+        return judged(self, X).reason
 
     def check_calibrated(self) -> None:
         """Raise a ValueError if the model of the estimator has changed since the thresholds were calibrated."""
@@ -479,23 +465,6 @@ class RejectClassifier(AroundClassifier):
                 "add_class, remove_class or partial_fit. Fit RejectClassifier(estimator_, cv='prefit') to samples of "
                 "all its classes."
             )
-
-    def reason_for(self, predictions: Predictions) -> NDArray[np.str_]:
-        """`reason` of predictions already made.
-
-        Parameters
-        ----------
-        predictions : lvq.rejection.scores.Predictions
-            As `predictions` returns them.
-
-        Returns
-        -------
-        reason : str ndarray of shape (n_samples,)
-        """
-        values, cell = self.certainty_for(predictions), cells_of(predictions)
-        unseen = (positions(cell, self.point_.cells) < 0) & (self.point_.unseen == np.inf)
-        rejected = np.where(unseen, "unseen cell", reason_of(predictions, self.measure_))
-        return np.where(self.point_.accept(values, cell), "", rejected)
 
     def certainty(self, X: MatrixLike) -> Floats:
         """Certainty of the predictions by the measure that the thresholds belong to; higher is more certain.
@@ -509,21 +478,7 @@ class RejectClassifier(AroundClassifier):
         -------
         certainty : ndarray of shape (n_samples,)
         """
-        return self.certainty_for(self.predictions(X))
-
-    def certainty_for(self, predictions: Predictions) -> Floats:
-        """`certainty` of predictions already made.
-
-        Parameters
-        ----------
-        predictions : lvq.rejection.scores.Predictions
-            As `predictions` returns them.
-
-        Returns
-        -------
-        certainty : ndarray of shape (n_samples,)
-        """
-        return certainty_of(predictions, self.measure_)
+        return judged(self, X).certainty
 
     def cell(self, X: MatrixLike) -> Labels:
         """The cell of each sample: the index of its winning prototype, or its predicted class.
@@ -537,7 +492,7 @@ class RejectClassifier(AroundClassifier):
         -------
         cell : ndarray of shape (n_samples,)
         """
-        return cells_of(self.predictions(X))
+        return cells_of(judged(self, X).predictions)
 
     def predict_or_reject(self, X: MatrixLike, reject_label: Label = None) -> Labels:
         """Classes, and a separate label for the rejected samples.
@@ -555,10 +510,9 @@ class RejectClassifier(AroundClassifier):
             It has the type of the classes if that can hold the label, as integers can hold -1; otherwise it holds
             objects, so no class changes its type.
         """
-        predictions = self.predictions(X)
-        dtype = _common_type(np.asarray(self.classes_), reject_label)
-        labels = predictions.predicted.astype(dtype)
-        labels[self.reason_for(predictions) != ""] = reject_label
+        found = judged(self, X)
+        labels = found.predictions.predicted.astype(_common_type(np.asarray(self.classes_), reject_label))
+        labels[~found.accepted] = reject_label
         return labels
 
     def coverage(self, X: MatrixLike, sample_weight: ArrayLike | None = None) -> float:
@@ -597,10 +551,48 @@ class RejectClassifier(AroundClassifier):
         accuracy : float
             NaN where nothing is accepted.
         """
-        labels, predictions = column_or_1d(y), self.predictions(X)
-        check_consistent_length(predictions.predicted, labels)
-        weight = _check_sample_weight(sample_weight, labels) * (self.reason_for(predictions) == "")
-        return float(np.average(predictions.predicted == labels, weights=weight)) if weight.any() else float("nan")
+        labels, found = column_or_1d(y), judged(self, X)
+        predicted = found.predictions.predicted
+        check_consistent_length(predicted, labels)
+        weight = _check_sample_weight(sample_weight, labels) * found.accepted
+        return float(np.average(predicted == labels, weights=weight)) if weight.any() else float("nan")
+
+
+class Judged(NamedTuple):
+    """Predictions with their certainty, and why they are rejected; "" for accepted ones."""
+
+    predictions: Predictions
+    certainty: Floats
+    reason: NDArray[np.str_]
+
+    @property
+    def accepted(self) -> BoolArray:
+        """Which predictions are accepted."""
+        return np.asarray(self.reason == "")
+
+
+def judged(estimator: BaseEstimator, X: MatrixLike, inputs: NDArray | None = None) -> Judged:
+    """Predict each sample once, and judge the predictions by the RejectClassifier that an estimator is or contains.
+
+    Without one the certainty is by the measure "auto", and all are accepted. `inputs` are the samples as they reach the
+    model, where they are known; X is then what the RejectClassifier takes, for measures that are computed from it.
+    """
+    reject, reaching = find_layer(estimator, RejectClassifier), X
+    if reject is None:
+        made = Predictions(estimator, X, inputs)
+        return Judged(made, certainty_of(made, "auto"), np.full(len(made.predicted), ""))
+    if inputs is None:
+        _, reaching = rejecting_layer(estimator, X)
+    reject.check_calibrated()
+    return judge(reject, Predictions(reject.estimator_, reaching, inputs))
+
+
+def judge(reject: RejectClassifier, made: Predictions) -> Judged:
+    """Certainty and reason of predictions already made."""
+    point, values, cell = reject.point_, certainty_of(made, reject.measure_), cells_of(made)
+    unseen = (positions(cell, point.cells) < 0) & (point.unseen == np.inf)
+    rejected = np.where(unseen, "unseen cell", reason_of(made, reject.measure_))
+    return Judged(made, values, np.where(point.accept(values, cell), "", rejected))
 
 
 def _common_type(classes: Labels, label: Label) -> np.dtype:

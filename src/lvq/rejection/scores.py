@@ -33,14 +33,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logsumexp
 from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from lvq.estimators.find_model import FoundModel, decides_by_cost, find_model, last_step
+from lvq.estimators.find_model import FoundModel, find_layer, find_model, last_step
 from lvq.inspection.certify import certified_radius
 from lvq.inspection.columns import model_inputs
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.rows import is_sparse, row_squares
 from lvq.model.scores import Nearest, class_distances, nearest, relative_similarity
+from lvq.rejection.costs import CostClassifier
 from lvq.rejection.path import IntArray
 from lvq.rejection.thresholds import in_steps, step_of
 from lvq.typing import Floats, Labels, MatrixLike
@@ -63,12 +65,23 @@ class Predictions:
     ----------
     estimator : fitted classifier
     X : array-like of shape (n_samples, n_features)
+    inputs : ndarray, optional
+        The samples as they reach the model, where they are known; X is then for measures that are computed from it.
     """
 
-    def __init__(self, estimator: BaseEstimator, X: MatrixLike) -> None:
+    def __init__(self, estimator: BaseEstimator, X: MatrixLike, inputs: np.ndarray | None = None) -> None:
         self.estimator, self.X = estimator, X
         self.found = find_model(estimator)
-        self.by_cost = decides_by_cost(estimator)  # the class need not be that of the nearest
+        self.by_cost = find_layer(estimator, CostClassifier)  # the class need not be that of the nearest
+        if inputs is not None:
+            self.inputs = inputs
+
+    def take(self, rows: IntArray) -> Predictions:
+        """The predictions for some of the samples, from the same distances."""
+        part = Predictions(self.estimator, _safe_indexing(self.X, rows))
+        if self.found is not None:
+            part.inputs, part.distances = self.inputs[rows], self.distances[rows]
+        return part
 
     @cached_property
     def _fitted(self) -> FoundModel:
@@ -98,9 +111,10 @@ class Predictions:
     @cached_property
     def predicted(self) -> Labels:
         """The predicted classes."""
-        if self.found is None or self.by_cost:
+        if self.found is None:
             return np.asarray(self.estimator.predict(self.X))
-        return self.model.classes[self.model.decide(self.distances)]
+        costs = self.expected_costs
+        return self.model.classes[self.model.decide(self.distances) if costs is None else costs.argmin(axis=1)]
 
     @cached_property
     def probabilities(self) -> Floats | None:
@@ -109,6 +123,14 @@ class Predictions:
             return None
         fitted = self.found is not None
         return np.asarray(self.model.probabilities(self.distances) if fitted else self.estimator.predict_proba(self.X))
+
+    @cached_property
+    def expected_costs(self) -> Floats | None:
+        """Expected cost of predicting each class; None where a model of this library predicts the nearest."""
+        if self.found is None or self.by_cost is None:
+            return None
+        assert self.probabilities is not None
+        return self.probabilities @ self.by_cost.costs_
 
     @cached_property
     def nearest(self) -> Nearest:
@@ -151,8 +173,18 @@ def _probability(predictions: Predictions) -> Floats:
     return _of_predicted_class(predictions, _scores(predictions, "probability", "predict_proba"))
 
 
+def _class_scores(predictions: Predictions) -> np.ndarray:
+    """What `decision_function` gives."""
+    if predictions.found is None:
+        return _scores(predictions, "margin", "decision_function")
+    if predictions.expected_costs is not None:
+        return -predictions.expected_costs
+    scores = predictions.model.scores(predictions.distances)
+    return scores[:, 1] if scores.shape[1] == 2 else scores
+
+
 def _margin(predictions: Predictions) -> Floats:
-    estimator, scores = predictions.estimator, _scores(predictions, "margin", "decision_function")
+    estimator, scores = predictions.estimator, _class_scores(predictions)
     if len(estimator.classes_) > 2 and getattr(last_step(estimator), "decision_function_shape", None) == "ovo":
         # three classes have three pairs, so the shape does not show it
         raise ValueError(
@@ -180,7 +212,7 @@ def _of_predicted_class(predictions: Predictions, table: np.ndarray) -> Floats:
 def auto_measure(predictions: Predictions) -> str:
     """The measure that "auto" means for an estimator."""
     estimator = predictions.estimator
-    if predictions.by_cost:
+    if predictions.by_cost is not None:
         return "margin"
     if predictions.found is not None:  # a cost with a steepness compares differences, the others relative ones
         return "relsim" if predictions.model.decision.xi is None else "probability"
@@ -250,7 +282,7 @@ class NoneOfThese:
     def certainty(self, predictions: Predictions) -> Floats:
         """The certainty of predictions."""
         model = predictions.model
-        if predictions.by_cost:
+        if predictions.by_cost is not None:
             return _margin(predictions) * self._membership(predictions)
         if model.decision.xi is not None:
             return _probability(predictions) * self._membership(predictions)

@@ -7,14 +7,13 @@ columns to features; the rest of the report sees names, values and contributions
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.find_model import need_model
-from lvq.inspection.columns import category_fractions, input_cells, used_columns
-from lvq.inspection.explain import explain
+from lvq.estimators.find_model import FoundModel, need_model
+from lvq.inspection.columns import category_fractions, input_cells, input_values, used_columns
+from lvq.inspection.explain import contributions_between
 from lvq.inspection.steps import input_map, names_before
 from lvq.plots import feature_names
 from lvq.plots.arrays import pixel_places
@@ -25,14 +24,6 @@ Cells = list[list[JSONValue]]
 WHOLE = 0.995  # fraction from which a category is shown without it
 
 
-class Explained(NamedTuple):
-    """Winner and rival of each sample, and the contributions of the columns that are shown."""
-
-    winner: Codes
-    rival: Codes
-    contributions: Floats
-
-
 class Columns:
     """Names, values and contributions of the columns that the page shows.
 
@@ -40,8 +31,6 @@ class Columns:
     ----------
     estimator : estimator
         A fitted model of this library, alone or in a Pipeline, a search or a RejectClassifier.
-    X : array-like
-        Some samples.
     names : sequence of str, optional
         Names of the columns of X, where X has none.
     dates : collection of str, default=()
@@ -64,13 +53,13 @@ class Columns:
     >>> from lvq import GLVQ
     >>> X, y = load_iris(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), GLVQ(random_state=0)).fit(X, y)
-    >>> columns = Columns(model, X, ["a", "b", "c", "d"])
+    >>> columns = Columns(model, ["a", "b", "c", "d"])
     >>> columns.names, columns.in_units, columns.cells(X[:1], X[:1])
     (['a', 'b', 'c', 'd'], True, [[5.1, 3.5, 1.4, 0.2]])
     """
 
     def __init__(
-        self, estimator: BaseEstimator, X: MatrixLike, names: Sequence[str] | None = None, dates: Collection[str] = ()
+        self, estimator: BaseEstimator, names: Sequence[str] | None = None, dates: Collection[str] = ()
     ) -> None:
         self.estimator, self.found = estimator, need_model(estimator, "the report")
         self.model = self.found.model
@@ -81,7 +70,7 @@ class Columns:
                 "many names as columns."
             )
         self.all_names = every if names is None else [str(name) for name in names]
-        self.values = self._followed(X)
+        self.values = self._followed()
         self.in_units = bool(self.values)
         if self.in_units:
             self.places = np.flatnonzero(self._used)
@@ -96,12 +85,14 @@ class Columns:
         """Which columns of X reach the model."""
         return used_columns(self.found.steps, self.model.n_features, len(self.all_names))
 
-    def _followed(self, X: MatrixLike) -> Cells:
+    def _followed(self) -> Cells:
         """The prototypes in the columns of X that reach the model; nothing where these cannot be followed back."""
+        W, places = self.model.prototypes, np.arange(len(self.model.prototypes))
         try:
-            cells = explain(self.estimator, X[:1] if not hasattr(X, "iloc") else X.iloc[:1]).prototype_values
+            contributions_between(self.found, W, places, places[::-1])
         except ValueError:  # a step through which contributions cannot go back
             return []
+        cells = input_values(self.found, W)
         if cells is None or any(cell is None for cell in cells[:, self._used].ravel()):
             return []
         for column, known in category_fractions(self.found, self.model.prototypes).items():
@@ -129,13 +120,10 @@ class Columns:
         rows = (input_cells(X, row) for row in range(len(inputs)))
         return [[row[place] for place in self.places] for row in rows]
 
-    def explained(self, X: MatrixLike, inputs: Floats, predicted: Codes | None) -> Explained:
-        """Winner, rival and contributions; `predicted` are classes that were not chosen by the nearest prototype."""
-        if self.in_units:
-            found = explain(self.estimator, X)
-            return Explained(found.winner, found.rival, found.contributions[:, self.places])
-        of_model = self.model.explain(inputs, predicted)
-        return Explained(of_model.winner, of_model.rival, of_model.contributions)
+    def contributions(self, inputs: Floats, winner: Codes, rival: Codes) -> Floats:
+        """Contribution of each column to the difference of the distances to rival and winner."""
+        steps = self.found.steps if self.in_units else ()
+        return contributions_between(FoundModel(self.found.estimator, steps), inputs, winner, rival)[:, self.places]
 
     # -- prototypes ----------------------------------------------------------------------------------------------------
 

@@ -8,12 +8,11 @@ from typing import Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from lvq.estimators.find_model import find_layer
 from lvq.inspection.columns import row_names
 from lvq.model.rows import require_dense
-from lvq.rejection import CostClassifier, RejectClassifier
-from lvq.rejection.scores import Predictions, certainty_of
-from lvq.reports.columns import Cells, Columns, Explained, as_numbers
+from lvq.rejection.classifier import judged
+from lvq.rejection.scores import Predictions
+from lvq.reports.columns import Cells, Columns, as_numbers
 from lvq.reports.metrics import Bools, Codes
 from lvq.reports.text import natural_key
 from lvq.typing import Floats, Labels, MatrixLike
@@ -28,12 +27,12 @@ class HeldOut:
     labels: Labels  # all classes, those that the model does not know last
     order: Codes  # the index of each of the model's classes
     y: Codes
+    made: Predictions
     predicted: Codes
     probabilities: Floats | None  # 0 for classes that the model does not know
     costs: Floats | None  # of mistakes, in the order of `labels`; rows are true classes
     certainty: Floats
     reason: np.ndarray  # why the model rejects a sample; "" for accepted ones
-    winner: Codes
     inputs: Floats  # samples as they reach the model
     cells: Cells  # values in the columns that are shown
     numbers: Floats  # the same as numbers; NaN for categories and missing values
@@ -42,11 +41,8 @@ class HeldOut:
     @classmethod
     def of(cls, model: BaseEstimator, columns: Columns, X: MatrixLike, y: Labels, reason: np.ndarray | None) -> Self:
         """Predict each sample once."""
-        reject, by_cost = find_layer(model, RejectClassifier), find_layer(model, CostClassifier)
-        made = Predictions(model, X) if reject is None else reject.predictions(X)
+        made, certainty, why = judged(model, X)
         require_dense(made.inputs, "The report")
-        certainty = certainty_of(made, "auto") if reject is None else reject.certainty_for(made)
-        why = np.full(len(y), "", dtype=object) if reject is None else reject.reason_for(made).astype(object)
         labels, order = ordered_classes(columns.model.classes, y)
         code = {label: index for index, label in enumerate(labels.tolist())}
         table, inputs = None, np.asarray(made.inputs, dtype=np.float64)
@@ -60,12 +56,12 @@ class HeldOut:
             labels=labels,
             order=order,
             y=np.array([code[label] for label in y.tolist()]),
+            made=made,
             predicted=np.array([code[label] for label in made.predicted.tolist()]),
             probabilities=table,
-            costs=None if by_cost is None else by_cost.costs_[np.ix_(np.argsort(order), np.argsort(order))],
+            costs=None if made.by_cost is None else made.by_cost.costs_[np.ix_(np.argsort(order), np.argsort(order))],
             certainty=np.asarray(certainty, dtype=np.float64),
             reason=why if reason is None else np.where(reason == "", why, reason),
-            winner=made.winner,
             inputs=inputs,
             cells=cells,
             numbers=as_numbers(cells),
@@ -101,10 +97,10 @@ class HeldOut:
         """Values of some rows as the page shows them."""
         return [[self.columns.shown(k, cell) for k, cell in enumerate(self.cells[row])] for row in rows]
 
-    def explained(self, X: MatrixLike, rows: Codes) -> Explained:
-        """Winner, rival and contributions of some rows, which are X."""
-        chosen = None if self.costs is None else np.argsort(self.order)[self.predicted[rows]]
-        return self.columns.explained(X, self.inputs[rows], chosen)
+    def contributions(self, rows: Codes) -> Floats:
+        """Contributions of the columns that are shown to the predictions of some rows."""
+        winner, rival = self.made.nearest.winner[rows], self.made.nearest.rival[rows]
+        return self.columns.contributions(self.inputs[rows], winner, rival)
 
 
 def ordered_classes(classes: Labels, y: Labels) -> tuple[Labels, Codes]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from lvq import plots
-from lvq.estimators.find_model import FoundModel, find_layer
-from lvq.inspection.certify import certified_radius
-from lvq.inspection.exemplars import exemplars
+from lvq.estimators.find_model import FoundModel, find_layer, need_model
+from lvq.inspection.certify import radius_of_inputs
 from lvq.inspection.importance import VariableImportances, variable_importances
-from lvq.inspection.steps import names_before
+from lvq.inspection.steps import input_map, names_before
 from lvq.model.links import Part
 from lvq.model.local_metrics import LocalDiagonal
 from lvq.model.prototype_model import PrototypeModel
@@ -197,11 +195,11 @@ class Prototypes:
 def prototypes_of(held_out: HeldOut, importances: VariableImportances | None) -> Prototypes:
     """Prototypes as the page shows them."""
     columns, labels = held_out.columns, held_out.prototype_labels
-    n_won = np.bincount(held_out.winner, minlength=len(labels))
+    n_won = np.bincount(held_out.made.winner, minlength=len(labels))
     shown = np.sort(np.argsort(-n_won, kind="stable")[:MAX_PROTOTYPES])
     shown = shown[np.argsort(labels[shown], kind="stable")]
     top, images, far = _most_relevant(held_out, importances)[:MAX_VALUES], columns.images(), _beyond(held_out)
-    similar = exemplars(held_out.columns.estimator, held_out.X).rows[shown, 0]
+    similar = held_out.made.distances.argmin(axis=0)[shown]
     low, high = (
         [None if np.isnan(held_out.numbers[:, k]).all() else columns.shown(k, float(ends[k])) for k in top]
         for ends in held_out.typical_range
@@ -300,12 +298,12 @@ def certified_of(held_out: HeldOut, rows: Codes) -> list[tuple[float, float]] | 
     rows = rows[~np.isnan(held_out.inputs[rows]).any(axis=1)]  # a radius is a change of all values
     if not len(rows):
         return "a certificate needs a sample without missing values, and each of these has some."
-    with warnings.catch_warnings():  # the inputs are arrays, also of a model that was fitted to a table
-        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-        try:
-            radius = certified_radius(held_out.columns.found.estimator, held_out.inputs[rows])
-        except ValueError as error:
-            return str(error)
+    try:
+        found = need_model(held_out.columns.found.estimator, "certified_radius", nearest=True)
+        units = input_map(found, "certified_radius")
+    except ValueError as error:
+        return str(error)
+    radius = radius_of_inputs(found.model, held_out.inputs[rows], held_out.made.distances[rows], units)
     held = radius[held_out.correct[rows]]
     lengths = [0.0, *(np.quantile(held, (0.25, 0.5, 0.75), method="lower") if len(held) else [])]
     return [(float(length), float((held >= length).sum() / len(radius))) for length in lengths]

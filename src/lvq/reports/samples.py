@@ -8,8 +8,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from lvq.plots import ProjectionDisplay, plane, regions
-from lvq.plots.projection import classes_of_points
-from lvq.reports.columns import Explained
+from lvq.plots.projection import agreement
 from lvq.reports.held_out import HeldOut
 from lvq.reports.metrics import Codes
 from lvq.reports.rejection import OperatingPoints, toggles
@@ -53,20 +52,17 @@ class Map:
 
 def map_of(held_out: HeldOut, rows: Codes, points: OperatingPoints) -> Map:
     """The map of some rows."""
-    X, inputs = _safe_indexing(held_out.X, rows), held_out.inputs[rows]
-    view, predicted = plane(held_out.columns.estimator, X), held_out.predicted[rows]
-    grid = regions(held_out.columns.estimator, view, RESOLUTION)
+    model, predicted, near = held_out.columns.estimator, held_out.predicted[rows], held_out.made.nearest
+    view = plane(model, _safe_indexing(held_out.X, rows))
+    grid = regions(model, view, RESOLUTION)
     grid = grid._replace(classes=held_out.order[grid.classes])
-    on_plane = classes_of_points(held_out.columns.estimator, view.inverse(view.points))
-    agreement = float(np.mean(held_out.order[on_plane] == predicted))
-    explained = held_out.explained(X, rows)
     display = ProjectionDisplay(
         plane=view, classes=label_texts(held_out.labels), sample_classes=held_out.y[rows],
         prototype_classes=held_out.prototype_labels, predicted_classes=predicted,
-        regions=grid, agreement=agreement,
+        regions=grid, agreement=agreement(model, view, np.argsort(held_out.order)[predicted]),
     )  # fmt: skip
     return Map(
-        n_completed=int(np.isnan(inputs).any(axis=1).sum()),
+        n_completed=int(np.isnan(held_out.inputs[rows]).any(axis=1).sum()),
         points=Points(
             name=[held_out.names[row] for row in rows],
             x=view.points[:, 0].tolist(),
@@ -74,22 +70,23 @@ def map_of(held_out: HeldOut, rows: Codes, points: OperatingPoints) -> Map:
             true=held_out.y[rows].tolist(),
             predicted=predicted.tolist(),
             certainty=held_out.certainty[rows].tolist(),
-            winner=explained.winner.tolist(),
-            rival=explained.rival.tolist(),
+            winner=near.winner[rows].tolist(),
+            rival=near.rival[rows].tolist(),
             toggles=toggles(points[0][:, rows]),
-            contributions=_largest_contributions(held_out, explained, rows),
+            contributions=_largest_contributions(held_out, rows),
         ),
         display=display,
     )
 
 
-def _largest_contributions(held_out: HeldOut, explained: Explained, rows: Codes) -> list[list[list[JSONValue]]]:
+def _largest_contributions(held_out: HeldOut, rows: Codes) -> list[list[list[JSONValue]]]:
     """For each sample its columns of largest contribution."""
-    size = np.abs(explained.contributions)
+    contributions = held_out.contributions(rows)
+    size = np.abs(contributions)
     total, top = np.maximum(size.sum(axis=1), TINY), np.argsort(-size, axis=1, kind="stable")[:, :MAP_FEATURES]
     return [
         [[int(k), round(float(row[k] / whole), 3), value[k]] for k in best]
-        for row, whole, value, best in zip(explained.contributions, total, held_out.shown(rows), top)
+        for row, whole, value, best in zip(contributions, total, held_out.shown(rows), top)
     ]
 
 
@@ -163,12 +160,12 @@ def _typical(held_out: HeldOut) -> list[int]:
 
 
 def _explained(held_out: HeldOut, rows: Codes) -> list[Explanation]:
-    columns, found = held_out.columns, held_out.explained(_safe_indexing(held_out.X, rows), rows)
+    columns, contributions, near = held_out.columns, held_out.contributions(rows), held_out.made.nearest
     samples, scale = held_out.shown(rows), columns.model.log_odds_scale
-    images, pixels = columns.images(held_out.numbers[rows]), columns.images(found.contributions)
+    images, pixels = columns.images(held_out.numbers[rows]), columns.images(contributions)
     result, table, reaches = [], held_out.probabilities, columns.reaches()
     for k, row in enumerate(rows.tolist()):
-        parts, winner, rival = found.contributions[k], int(found.winner[k]), int(found.rival[k])
+        parts, winner, rival = contributions[k], int(near.winner[row]), int(near.rival[row])
         evidence = parts / max(float(np.abs(parts).sum()), TINY) if scale is None else scale * parts
         listed = EXPLAINED_FEATURES if scale is None else LISTED_FEATURES
         top = np.argsort(-np.abs(parts), kind="stable")[:listed].tolist()

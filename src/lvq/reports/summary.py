@@ -151,7 +151,7 @@ class Report:
         X, given = indexable(X, column_or_1d(y))
         if not len(given):
             raise ValueError("The report needs held-out samples, got none; give X and y of at least one sample.")
-        columns = Columns(model, X, feature_names, context.dates)
+        columns = Columns(model, feature_names, context.dates)
         held_out = HeldOut.of(model, columns, X, given, reason)
         importances = parts.importances_of(
             held_out, X if X_train is None else indexable(X_train)[0], context.importances

@@ -21,8 +21,8 @@ from lvq.inspection.columns import input_blocks
 from lvq.inspection.explain import LARGEST_LOGARITHM, contributions_between
 from lvq.inspection.steps import adapter
 from lvq.preprocessing.table import Kind, TablePreprocessor, read_cells
-from lvq.rejection import RejectClassifier
-from lvq.rejection.scores import Predictions, certainty_of
+from lvq.rejection.classifier import judged
+from lvq.rejection.scores import Predictions
 from lvq.tables.header import MISSING_TEXT, TableError, check_columns, listed
 from lvq.tables.read import Table
 from lvq.tables.values import Marks, Meaning, as_text
@@ -168,13 +168,7 @@ class RowPredictor:
             reason[here & (reason == "")] = why
 
     def _predict(self, X: pd.DataFrame, cells: pd.DataFrame) -> dict[str, ArrayLike]:
-        # one table of distances for label, reason, certainty, probabilities and winner
-        if isinstance(self.model, RejectClassifier):
-            predictions = self.model.predictions(X)
-            certainty, reason = self.model.certainty_for(predictions), self.model.reason_for(predictions)
-        else:
-            predictions = Predictions(self.model, X)
-            certainty, reason = certainty_of(predictions, "auto"), np.full(len(X), "")
+        predictions, certainty, reason = judged(self.model, X)
         result: dict[str, ArrayLike] = {
             "label": predictions.predicted.astype(str).astype(object),
             "certainty": six_digits(certainty),
