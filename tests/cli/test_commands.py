@@ -1,5 +1,7 @@
 """`lvq export` and `demo`, and what all commands do with a table."""
 
+import gzip
+import io
 import json
 import re
 from pathlib import Path
@@ -13,11 +15,21 @@ pytest.importorskip("typer")
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_table_is_opened_once(lvq, run, fruit_csv, tmp_path, monkeypatch):
-    from lvq.tables import read
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_table_is_opened_once(lvq, run, fruit_csv, tmp_path, monkeypatch, packed):
+    """The file itself is opened once, by whatever function."""
+    opened, before = [], io.open
+    if packed:
+        content, fruit_csv = fruit_csv.read_bytes(), tmp_path / "fruit.csv.gz"
+        fruit_csv.write_bytes(gzip.compress(content))
 
-    opened, before = [], read._of_csv
-    monkeypatch.setattr(read, "_of_csv", lambda *arguments: opened.append(arguments[0]) or before(*arguments))
+    def counting(path, *arguments, **settings):
+        if isinstance(path, str | Path) and Path(path) == fruit_csv:
+            opened.append(fruit_csv)
+        return before(path, *arguments, **settings)
+
+    monkeypatch.setattr(io, "open", counting)  # of Path.open
+    monkeypatch.setattr("builtins.open", counting)
     fit = ("fit", fruit_csv, "--target", "Sorte", "--drop", "name", "--model", "glvq", "--folds", 0, "--out")
     for command in (
         (*fit, tmp_path / "r"),

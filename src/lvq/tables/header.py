@@ -5,12 +5,11 @@ from __future__ import annotations
 import codecs
 import csv
 import difflib
-import gzip
 import io
 import itertools
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 DELIMITERS = (",", ";", "\t", "|")
 MAX_HEADER_BYTES = 1 << 20  # bytes in which the header must end
@@ -124,13 +123,6 @@ class Header(NamedTuple):
     encoding: str
 
 
-def opened(path: Path) -> BinaryIO:
-    """The bytes of a file, decompressed where it is gzipped."""
-    with path.open("rb") as stream:
-        gzipped = stream.read(2) == b"\x1f\x8b"
-    return gzip.open(path, "rb") if gzipped else path.open("rb")  # type: ignore[return-value]
-
-
 def _encoding(start: bytes, given: str | None) -> str:
     """The given encoding, or the encoding detected from the first bytes of a file."""
     if given is not None:
@@ -151,10 +143,8 @@ def _encoding(start: bytes, given: str | None) -> str:
     return "iso8859-1"
 
 
-def read_header(path: Path, how: Reading) -> Header:
-    """The names of the columns, and how the file is written."""
-    with opened(path) as raw:
-        start = raw.read(MAX_HEADER_BYTES)
+def header_of(path: Path, start: bytes, how: Reading) -> Header:
+    """The names of the columns, and how a file is written, by its first bytes."""
     encoding = _encoding(start, how.encoding)
     if b"\0" in start and "16" not in encoding and "32" not in encoding:
         raise TableError(

@@ -10,13 +10,13 @@ Rules:
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import zlib
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -29,17 +29,17 @@ import pyarrow.parquet as pq
 from lvq.tables.header import (
     AS_FOUND,
     FIRST_ROW,
+    MAX_HEADER_BYTES,
     Header,
     Reading,
     TableError,
+    header_of,
     listed,
     no_such_file,
     not_in,
-    opened,
-    read_header,
 )
 from lvq.tables.values import NOTHING_KNOWN, Meaning, from_arrow, to_frame
-from lvq.typing import Label
+from lvq.typing import Argument, Label
 
 FORMATS = {
     "CSV": (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz"),
@@ -53,7 +53,7 @@ READ_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, zl
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose rows are read when they are asked for.
+    """A table whose rows are read when they are asked for, once: a file stays open from its header to its last row.
 
     Attributes
     ----------
@@ -187,35 +187,45 @@ def _unreadable(path: Path, error: Exception) -> str:
 
 
 def _of_csv(path: Path, how: Reading) -> Table:
-    header = read_header(path, how)
+    blank = list[int]()  # positions of the rows that follow blank lines, which count as rows of a spreadsheet
+    pieces = _csv_pieces(path, how, blank)
+    header: Header = next(pieces)
     note = f"{path.name} is not in UTF-8 and was read as Latin-1; --encoding names another one."
     notes = (note,) if how.encoding is None and header.encoding in ("cp1252", "iso8859-1") else ()
-    blank = list[int]()  # positions of the rows that follow blank lines, which count as rows of a spreadsheet
 
     def row_number(position: int) -> int:
         return position + 1 + header.before + header.named + bisect_right(blank, position)
 
+    def parts(columns: list[str]) -> Iterator[pd.DataFrame]:
+        places = [header.names.index(name) for name in columns]
+        for rows in pieces:
+            cells = {name: [row[place] for row in rows] for name, place in zip(columns, places)}
+            yield pd.DataFrame(cells, dtype=pd.ArrowDtype(pa.string()))
+
     decimal: Literal[".", "?"] = "." if header.delimiter == "," else "?"
-    parts = partial(_csv_parts, path, header, blank)
     return Table(path, header.names, parts, row_number, notes, untyped=True, decimal=decimal)
 
 
-def _csv_parts(path: Path, header: Header, blank: list[int], columns: list[str]) -> Iterator[pd.DataFrame]:
-    places = [header.names.index(name) for name in columns]
-    encoding = "utf-8-sig" if header.encoding == "utf-8" else header.encoding  # without the mark at its start
-    try:
-        with io.TextIOWrapper(opened(path), encoding=encoding, newline="") as text:
-            rows = _csv_rows(path, header, blank, csv.reader(text, delimiter=header.delimiter, skipinitialspace=True))
+def _csv_pieces(path: Path, how: Reading, blank: list[int]) -> Iterator[Argument]:
+    """The header, and then the rows in parts."""
+    with path.open("rb") as file:
+        raw = gzip.GzipFile(fileobj=file) if file.peek(2).startswith(b"\x1f\x8b") else file
+        header = header_of(path, raw.read(MAX_HEADER_BYTES), how)
+        yield header
+        raw.seek(0)
+        encoding = "utf-8-sig" if header.encoding == "utf-8" else header.encoding  # without the mark at its start
+        try:
+            text = io.TextIOWrapper(raw, encoding=encoding, newline="")
+            records = csv.reader(text, delimiter=header.delimiter, skipinitialspace=True)
+            rows = _csv_rows(path, header, blank, records)
             while part := list(islice(rows, _part_rows(len(header.names)))):
-                cells = {name: [row[place] for row in part] for name, place in zip(columns, places)}
-                yield pd.DataFrame(cells, dtype=pd.ArrowDtype(pa.string()))
-    except UnicodeError as error:
-        raise TableError(not_in(path, header.encoding)) from error
+                yield part
+        except UnicodeError as error:
+            raise TableError(not_in(path, header.encoding)) from error
 
 
 def _csv_rows(path: Path, header: Header, blank: list[int], records: Iterator[list[str]]) -> Iterator[list[str]]:
     """The rows below the names; the positions of blank lines are noted."""
-    blank.clear()
     position = 0
     for row, cells in enumerate(records, start=1):
         if row <= header.before + header.named:
@@ -242,16 +252,16 @@ def _part_rows(n_columns: int) -> int:
 
 
 def _of_parquet(path: Path, _: Reading) -> Table:
-    with pq.ParquetFile(path) as file:
-        return Table(path, list(file.schema_arrow.names), partial(_parquet_batches, path))
-
-
-def _parquet_batches(path: Path, columns: list[str]) -> Iterator[pd.DataFrame]:
     # page by page: a group of rows, which may be the whole table, would be read at once otherwise
-    with pq.ParquetFile(path, buffer_size=READ_BYTES, pre_buffer=False) as file:
-        for batch in file.iter_batches(_part_rows(len(columns)), columns=columns):
-            batch.validate(full=True)  # Arrow does not check the bytes of a damaged file and could read beyond them
-            yield from_arrow(batch)
+    file = pq.ParquetFile(path, buffer_size=READ_BYTES, pre_buffer=False)
+
+    def parts(columns: list[str]) -> Iterator[pd.DataFrame]:
+        with file:
+            for batch in file.iter_batches(_part_rows(len(columns)), columns=columns):
+                batch.validate(full=True)  # Arrow does not check the bytes of a damaged file and could read beyond them
+                yield from_arrow(batch)
+
+    return Table(path, list(file.schema_arrow.names), parts)
 
 
 # -- Excel and data frames, in memory ----------------------------------------------------------------------------------
