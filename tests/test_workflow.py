@@ -93,8 +93,8 @@ def test_values_that_the_user_names_as_missing(tmp_path):
         fit(tmp_path / "one.csv", "kind", folds=0)
     options = TableOptions(missing_marks=["a=1.5 mg"])
     fitted = fit(tmp_path / "one.csv", "kind", model="glvq", folds=0, options=options)
-    assert fitted.report.missing_marks == {"a": ["1.5 mg"]}
-    assert "Values marked as missing: 'a=1.5 mg'." in fitted.report.protocol
+    assert fitted.report.context.marks == {"a": ["1.5 mg"]}
+    assert "Values marked as missing: 'a=1.5 mg'." in fitted.report.context.protocol
     run, missing = fitted.write(tmp_path / "run"), table.assign(a=table["a"].replace("1.5 mg", None))
     pd.testing.assert_frame_equal(predict(run, table).frame, predict(run, missing).frame)
 
@@ -342,8 +342,9 @@ def test_a_data_frame_gives_the_same_as_its_file(tmp_path):
     of_frame, of_file = (fit(each, "kind", options=options, folds=2) for each in (table, tmp_path / "table.csv"))
     one, other = (run.report.to_json() for run in (of_frame, of_file))
     one["prototypes"]["exemplar"] = [row + 2 for row in one["prototypes"]["exemplar"]]  # lines of the file, after names
-    for part in ("metrics", "rejection", "relevance", "prototypes", "folds", "verdict", "coverage"):
+    for part in ("metrics", "rejection", "relevance", "prototypes", "verdict", "coverage"):
         assert one[part] == other[part], part
+    assert one["context"]["folds"] == other["context"]["folds"]
     of_frame.write(tmp_path / "run")
     with pytest.raises(FileExistsError, match="force"):
         of_frame.write(tmp_path / "run")

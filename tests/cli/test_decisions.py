@@ -64,7 +64,7 @@ def test_classes_that_are_numbers(lvq, credit, tmp_path):
         )
         assert completed.code == 0, completed.err
         summary = json.loads((out / "metrics.json").read_text(encoding="utf-8"))
-        found.append((summary["folds"], summary["metrics"]))
+        found.append((summary["context"]["folds"], summary["metrics"]))
     assert found[0] == found[1]
 
 

@@ -45,8 +45,8 @@ def test_a_group_is_never_split(lvq, tmp_path, monkeypatch):
     monkeypatch.setattr(Pipeline, "fit", lambda self, X, y=None, **more: fits.append(X) or fit(self, X, y, **more))
     _, metrics = fitted(lvq, tmp_path, table, "--group", "patient", "--drop", "visit", "--folds", 2, "--model", "gmlvq")
     assert list(load(tmp_path / "run" / "model.lvq").feature_names_in_) == ["lab_a", "lab_b", "lab_c"]
-    assert "all of 10 groups" in metrics["protocol"]
-    assert "in folds of whole groups" in metrics["protocol"]
+    assert "all of 10 groups" in metrics["context"]["protocol"]
+    assert "in folds of whole groups" in metrics["context"]["protocol"]
     assert metrics["data"]["n_samples"] == 50
     assert len(fits) > 20
     for X in fits:
@@ -71,7 +71,7 @@ def test_a_guarantee_with_groups_counts_groups(lvq, tmp_path):
         0.8, "--model", "glvq",
     )  # fmt: skip
     assert "for a randomly chosen row of a new group" in " ".join(completed.out.split())
-    assert "one row of each group" in metrics["protocol"]
+    assert "one row of each group" in metrics["context"]["protocol"]
     assert metrics["model"]["rejection"]["guarantee"]["n_testing"] <= 45  # half of the training patients, not visits
 
 
@@ -83,10 +83,14 @@ def test_time_tests_on_the_future(lvq, tmp_path):
     names = metrics["map"]["points"]["name"]
     later = table["visit"].sort_values().iloc[-50:]
     assert set(names) == {row + 2 for row in later.index}  # as a spreadsheet counts
-    assert "The latest 50 of 200 rows" in metrics["protocol"]
+    assert "The latest 50 of 200 rows" in metrics["context"]["protocol"]
     until, since = table["visit"].sort_values().iloc[-51], later.iloc[0]
-    assert f"those from {since} on (visit); the model was fitted to rows up to {until}." in metrics["protocol"]
-    assert sum(metrics["folds"]["n_samples"]) == pytest.approx(3 / 4 * 150, abs=1)  # the first quarter only trains
+    assert (
+        f"those from {since} on (visit); the model was fitted to rows up to {until}." in metrics["context"]["protocol"]
+    )
+    assert sum(metrics["context"]["folds"]["n_samples"]) == pytest.approx(
+        3 / 4 * 150, abs=1
+    )  # the first quarter only trains
     assert "visit" not in metrics["data"]["variables"]
     assert completed.code == 0
 

@@ -67,7 +67,7 @@ def test_the_numbers_are_those_of_the_model_and_the_metrics(run, fruit_csv):
     metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
     accuracy = metrics["metrics"]["accuracy"]
     assert f"{accuracy['count']} of {accuracy['total']}" in completed.out
-    assert metrics["data"]["target"] == "Sorte"
+    assert metrics["context"]["target"] == "Sorte"
     assert metrics["data"]["n_train"] + metrics["data"]["n_samples"] == 160
     assert accuracy["value"] > 0.8
     model = load(folder / "model.lvq")

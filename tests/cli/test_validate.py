@@ -59,7 +59,7 @@ def test_a_table_from_the_same_source(lvq, run, tmp_path):
     assert "The guarantee is kept: the error rate of accepted rows is below it, with 95 % confidence." in page
     assert "Applied to 600 rows of elsewhere.csv." in page
     assert "had not seen" not in page
-    assert not any("the fit's table" in note for note in found["notes"])
+    assert not any("the fit's table" in note for note in found["context"]["notes"])
     again = lvq("validate", run, run.parent / "own.csv", "--out", tmp_path / "validation")
     assert "own.csv is also the name of the fit's table" in again.err
 
@@ -89,9 +89,9 @@ def test_unknown_classes_categories_and_missing_labels(lvq, run, tmp_path):
     found = json.loads((tmp_path / "validation" / "validation-elsewhere.json").read_text(encoding="utf-8"))
     assert found["data"]["n_samples"] == 44  # without a class, or a value that had none missing in training
     assert found["data"]["classes"][-1] == "deceased"
-    assert any("not fitted to the class 'deceased'" in note for note in found["notes"])
-    assert any("missing value of 'age'" in note for note in found["notes"])
-    assert any("5 rows without a value of 'status'" in note for note in found["notes"])
+    assert any("not fitted to the class 'deceased'" in note for note in found["context"]["notes"])
+    assert any("missing value of 'age'" in note for note in found["context"]["notes"])
+    assert any("5 rows without a value of 'status'" in note for note in found["context"]["notes"])
     whole = json.loads((tmp_path / "validation" / "validation-elsewhere.json").read_text(encoding="utf-8"))
     assert whole["rejection"]["reasons"]["unknown category"] == 2
     assert sum(map(sum, whole["rejection"]["confusion"][0])) == 44

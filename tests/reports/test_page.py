@@ -85,7 +85,7 @@ def test_sections_landmarks_and_labels(name, pages):
 
 def test_names_from_the_data_are_text(hostile, html, pages):
     html, shown = html["hostile"], pages["hostile"]
-    name = hostile.report.name  # in notes too
+    name = hostile.report.context.title  # in notes too
     assert "<img src=x" not in html
     assert "<script>alert" not in html
     assert "<b>bold" not in html

@@ -141,6 +141,10 @@ def test_a_useless_model_is_called_useless():
     assert report.to_json()["verdict"][0] == {"text": first.text, "good": False}
 
 
+def with_folds(report, folds):
+    return replace(report, context=replace(report.context, folds=folds))
+
+
 def with_metrics(report, n_common, found, score, **changes):
     """A report of 500 samples, the first of them of class 0, with some predicted as class 1."""
     y, predicted = np.repeat([0, 1], [n_common, 500 - n_common]), np.zeros(500, int)
@@ -148,7 +152,7 @@ def with_metrics(report, n_common, found, score, **changes):
     second = score(y)
     table = np.column_stack([1 - second, second])
     metrics = metrics_of(y, predicted, np.ones(500, bool), 2, table)
-    return replace(report, metrics=metrics, folds=None, **changes)
+    return with_folds(replace(report, metrics=metrics, **changes), None)
 
 
 def test_a_model_that_only_ranks_is_told_so(wdbc):
@@ -168,7 +172,7 @@ def test_a_model_that_only_ranks_is_told_so(wdbc):
 def test_useful_by_cross_validation_alone(wdbc):
     data = replace(wdbc.report.data, train_counts=[700, 300])
     small = with_metrics(wdbc.report, 350, [*range(40), *range(350, 400)], lambda y: 0.3 + 0.2 * y, data=data)
-    first = replace(small, folds=Folds([0.75, 0.76, 0.77], [250, 250, 250])).verdict[0]
+    first = with_folds(small, Folds([0.75, 0.76, 0.77], [250, 250, 250])).verdict[0]
     assert first.text.startswith(
         "This model is useful by cross-validation (76.0 % against 70.0 %); the test alone is too small to show it: "
         "it predicts 360 of 500"
@@ -183,7 +187,7 @@ def test_one_row_in_every_fold_shows_nothing(wdbc):
     low, high = folds.above_logistic_regression
     assert low < 0 < high
     assert folds.above(0.5)[0] > 0
-    texts = [str(answer) for answer in replace(wdbc.report, folds=folds).verdict]
+    texts = [str(answer) for answer in with_folds(wdbc.report, folds).verdict]
     assert sum("No clear difference from logistic regression" in text for text in texts) == 1
 
 

@@ -95,7 +95,9 @@ def fit(
             max_error=max_error, confidence=confidence, coverage=coverage, test_size=test_size, folds=folds,
             seed=seed, progress=progress,
         )  # fmt: skip
-        run = run if title is None else replace(run, report=replace(run.report, name=title))
+        if title is not None:
+            named = replace(run.report.context, title=title)
+            run = replace(run, report=replace(run.report, context=named))
         run.write(out, force=force)
     console.show_report(run.report, f"{out}: model.lvq, report.html, metrics.json")
     typer.echo("Next: open report.html in a browser; 'lvq predict' uses the model on new rows.")

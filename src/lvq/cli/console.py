@@ -163,11 +163,12 @@ def show_report(report: Report, written: object) -> None:
     """Print the main results of a fit or a validation; metrics.json has all of them."""
     from lvq.reports.text import count
 
-    show_notes(report.notes)
-    data = report.data
+    data, context = report.data, report.context
+    show_notes(context.notes)
     trained = f"{count(data.n_train)} training rows, " if data.n_train else ""
     typer.echo(
-        f"{report.name} on {one_line(data.name)}: {len(data.classes)} classes of {one_line(data.target)}, {trained}"
+        f"{context.title} on {one_line(context.data_name)}: {len(data.classes)} classes of {one_line(context.target)}, "
+        f"{trained}"
         f"{count(data.n_samples)} {'rows' if report.earlier else 'test rows'}\n"
     )
     for answer in report.verdict:

@@ -66,23 +66,20 @@ class Context:
     seed: int | None = None
     dates: Collection[str] = ()
     marks: dict[str, list[str]] = field(default_factory=dict)
-    groups: np.ndarray | None = None
+    groups: np.ndarray | None = field(default=None, repr=False)
     folds: Folds | None = None
-    importances: VariableImportances | None = None
+    importances: VariableImportances | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
 class Data:
-    """Names and sizes of the data; classes are in natural order, then classes that the model does not know."""
+    """Sizes of the data; classes are in natural order, then classes that the model does not know."""
 
-    name: str
-    target: str | None
     n_columns: int
     n_samples: int
     classes: list[str]
     train_counts: list[int] | None
     variables: list[str]  # the columns that the page names
-    row_names: str  # how samples are named
     n_train: int | None
     gaps: dict[str, float]  # fraction of missing values, by column
     n_repeated: int  # test samples with the values of an earlier one
@@ -95,12 +92,9 @@ def data_of(
     importances: VariableImportances | None,
     X_train: MatrixLike | None,
     y_train: ArrayLike | None,
-    context: Context,
 ) -> Data:
     """The data of a report."""
     columns, trained = held_out.columns, None if y_train is None else column_or_1d(y_train)
-    indexed = hasattr(getattr(held_out.X, "index", None), "tolist")  # of a list it is a method
-    source = "the index of their table" if indexed else "their row in the test data, counted from 0"
     rows = [row.tobytes() for row in held_out.inputs]
     missing = np.array([[cell is None for cell in row] for row in held_out.cells]).mean(axis=0)
     known = None
@@ -108,14 +102,11 @@ def data_of(
         seen = {row.tobytes() for row in np.asarray(columns.found.inputs(X_train), dtype=np.float64)}
         known = sum(row in seen for row in rows)
     return Data(
-        name=context.data_name,
-        target=context.target,
         n_columns=len(columns.all_names),
         n_samples=len(held_out.y),
         classes=label_texts(held_out.labels),
         train_counts=None if trained is None else [int((trained == label).sum()) for label in held_out.labels],
         variables=columns.names,
-        row_names=f"Samples are named by {source}." if context.row_names is None else context.row_names,
         n_train=None if trained is None else len(trained),
         gaps={name: float(rate) for name, rate in zip(columns.names, missing) if rate},
         n_repeated=len(rows) - len(set(rows)),

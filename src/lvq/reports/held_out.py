@@ -93,6 +93,13 @@ class HeldOut:
         """Class of each prototype."""
         return self.order[self.columns.model.labels]
 
+    @property
+    def row_names(self) -> str:
+        """How samples are named, as a sentence."""
+        indexed = hasattr(getattr(self.X, "index", None), "tolist")  # of a list it is a method
+        source = "the index of their table" if indexed else "their row in the test data, counted from 0"
+        return f"Samples are named by {source}."
+
     def shown(self, rows: Codes) -> Cells:
         """Values of some rows as the page shows them."""
         return [[self.columns.shown(k, cell) for k, cell in enumerate(self.cells[row])] for row in rows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from importlib.metadata import version
 
@@ -25,7 +25,7 @@ from lvq.reports import metrics as scores
 from lvq.reports import model as parts
 from lvq.reports.columns import Columns
 from lvq.reports.data import Context, Data, data_of
-from lvq.reports.folds import Folds, cross_validated
+from lvq.reports.folds import cross_validated
 from lvq.reports.held_out import HeldOut, stratified
 from lvq.reports.metrics import Costs, Fraction, Metrics, Probabilities
 from lvq.reports.rejection import Rejection, operating_points, rejection_of
@@ -34,7 +34,7 @@ from lvq.reports.text import to_json
 from lvq.reports.verdict import Answer, verdict_of
 from lvq.typing import Argument, JSONValue, Labels, MatrixLike
 
-FORMAT = 10  # raised when a key of metrics.json changes its name or meaning
+FORMAT = 11  # raised when a key of metrics.json changes its name or meaning
 MAX_POINTS = 2000  # samples on the map
 N_RESAMPLES = 20  # refits for the intervals of importances
 MAX_INTERVAL_ROWS = 5000  # training samples up to which they are computed
@@ -64,7 +64,7 @@ class Report:
     (75, ['0', '1', '2'])
     """
 
-    name: str
+    context: Context
     data: Data
     model: parts.ModelCard
     metrics: Metrics
@@ -81,12 +81,6 @@ class Report:
     probabilities: Probabilities | None
     certified: list[tuple[float, float]] | str  # length of a change and accuracy, or why there is none
     explanations: Explanations
-    folds: Folds | None
-    notes: list[str]
-    protocol: str | None
-    seed: int | None
-    dates: list[str]
-    missing_marks: dict[str, list[str]]
     versions: dict[str, str]
     earlier: Earlier | None = None
     format: int = FORMAT
@@ -106,7 +100,7 @@ class Report:
         return verdict_of(self)
 
     def __repr__(self) -> str:
-        return f"{self.name} on {self.data.name}. {self.verdict[0]}"
+        return f"{self.context.title} on {self.context.data_name}. {self.verdict[0]}"
 
     def _repr_html_(self) -> str:
         return f"<ul>{''.join(f'<li>{escape(answer.text)}</li>' for answer in self.verdict)}</ul>"
@@ -165,8 +159,10 @@ class Report:
         if card.rejection is not None and np.isfinite(card.rejection.threshold):
             points[1][points[2]] = card.rejection.threshold  # instead of the least certainty above it
         return cls(
-            name=card.kind if context.title is None else context.title,
-            data=data_of(held_out, importances, X_train, y_train, context),
+            context=replace(
+                context, title=context.title or card.kind, row_names=context.row_names or held_out.row_names
+            ),
+            data=data_of(held_out, importances, X_train, y_train),
             model=card,
             relevance=importances,
             effects=None if curves else parts.effects_on_page(held_out, importances),
@@ -177,12 +173,6 @@ class Report:
             rejection=rejection_of(held_out, points),
             map=map_of(held_out, rows, points),
             explanations=explanations_of(held_out),
-            folds=context.folds,
-            notes=list(context.notes),
-            protocol=context.protocol,
-            seed=context.seed,
-            dates=list(context.dates),
-            missing_marks=context.marks,
             versions=versions(),
             metrics=scores.metrics_of(y, predicted, accepted, len(held_out.labels), table, groups),
             coverage=scores.fraction_of(accepted, groups=groups) if rejects else None,

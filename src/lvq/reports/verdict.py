@@ -51,7 +51,7 @@ def verdict_of(report: Report) -> list[Answer]:
 
 def _against_constant(report: Report) -> Answer:
     """Judged by the test, or by the folds if the test is too small."""
-    metrics, data, folds = report.metrics, report.data, report.folds
+    metrics, data, folds = report.metrics, report.data, report.context.folds
     accuracy, name = metrics.accuracy, data.classes[metrics.most_frequent]
     low, high = accuracy.interval or (0.0, 1.0)
     rate = f"{percent(accuracy.value)}, 95 % interval {percent(low)} to {percent(high)}"
@@ -89,7 +89,7 @@ def _against_cheapest(costs: Costs, classes: list[str]) -> Answer:
 
 
 def _against_logistic_regression(report: Report) -> Answer:
-    folds = report.folds
+    folds = report.context.folds
     if folds is None or folds.logistic_regression is None or folds.above_logistic_regression is None:
         how = " (give X_train and y_train)" if report.data.n_train is None and report.earlier is None else ""
         return Answer(f"It was not compared with logistic regression{how}.", None)

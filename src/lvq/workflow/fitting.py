@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from lvq.estimators.search import LVQClassifierCV
 from lvq.rejection import CostClassifier, RejectClassifier
 from lvq.rejection.calibration import FittedFold
 from lvq.rejection.scores import Predictions
-from lvq.reports import Context, Folds, Report
+from lvq.reports import Folds, Report
 from lvq.reports.folds import Scores, fold_scores, logistic_regression
 from lvq.reports.summary import importances_with_intervals
 from lvq.tables.header import TableError, listed
@@ -49,9 +49,9 @@ class Run:
     report: Report
 
     @property
-    def notes(self) -> list[str]:
+    def notes(self) -> Sequence[str]:
         """Notes on rows and columns that were left out, and warnings."""
-        return self.report.notes
+        return self.report.context.notes
 
     def write(self, folder: str | Path, *, force: bool = False) -> Path:
         """Write model.lvq, report.html and metrics.json into a folder: all of them, or none.
@@ -176,10 +176,8 @@ def fit(
         # with costs or weights it would decide differently
         others = None if costs is not None or weights is not None else _logistic_regression(study, X, y, checked)
         compared = Folds(accuracies, [len(fold_test) for _, fold_test, _ in checked], others)
-    context = Context(
-        title=type(estimator).__name__, data_name=study.name, target=target, row_names=study.row_names,
-        protocol=protocol, notes=notes, seed=seed, dates=[name for name in study.options.dates if name in X],
-        marks={name: marks for name, marks in study.marks.items() if name in X}, folds=compared,
+    context = replace(
+        study.context, title=type(estimator).__name__, protocol=protocol, notes=notes, seed=seed, folds=compared,
         groups=None if study.design.groups is None else study.design.groups[test_rows],
         importances=importances_with_intervals(classifier, X, y, inner.groups, seed) if folds else None,
     )  # fmt: skip

@@ -122,7 +122,7 @@ def predict(
     marks: dict[str, list[str]] = {}
     if isinstance(model, str | Path):
         metrics, model = load_metrics(model), load_model(model)
-        marks = {} if metrics is None else metrics["missing_marks"]
+        marks = {} if metrics is None else metrics["context"]["marks"]
     predictor = RowPredictor(model, given, probabilities=probabilities)
     result = PredictResult(path=path, notes=predictor.check_columns(keep))
     parts = _predicted(predictor, keep, marks, result, progress)

@@ -83,7 +83,7 @@ def load_metrics(path: str | Path) -> dict[str, JSONValue] | None:
         metrics = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{file} cannot be read ({error}); restore it, or fit again.") from error
-    if not isinstance(metrics, dict) or "missing_marks" not in metrics:
+    if not isinstance(metrics, dict) or "context" not in metrics:
         raise ValueError(f"{file} was not written by this version of `lvq fit`; fit again.")
     return metrics
 

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
+from lvq.reports import Context
 from lvq.tables.header import TableError, check_columns, listed
 from lvq.tables.read import Table, open_table
 from lvq.tables.values import Meaning, as_text, holds_dates, kind_of, marks_by_column
@@ -31,27 +32,21 @@ class Study:
         Features, classes and notes.
     design : Design
         Groups, times and test rows.
-    name : str
-        Name of the table, and of the test table.
-    marks : dict from str to list of str
-        The strings and numbers that the user named as missing, by column.
+    context : Context
+        What the report says about the table.
     time : str or None
         The column of times.
     dated : bool
         Whether the times of the design are dates.
-    row_names : str
-        How rows are named, as a sentence.
     options : TableOptions
         What the columns are.
     """
 
     samples: Samples
     design: Design
-    name: str
-    marks: dict[str, list[str]]
+    context: Context
     time: str | None
     dated: bool
-    row_names: str
     options: TableOptions
 
 
@@ -88,8 +83,12 @@ def make_study(
     row_names = "Samples are named by their row in the file, where the header is row 1."
     if isinstance(table, pd.DataFrame):
         row_names = "Samples are named by the index of their table."
-    dated = time is not None and holds_dates(whole[time])
-    return Study(samples, design, name, marks, time, dated, row_names, options)
+    used = list(samples.X)
+    context = Context(
+        data_name=name, target=target, row_names=row_names, dates=[name for name in options.dates if name in used],
+        marks={name: found for name, found in marks.items() if name in used},
+    )  # fmt: skip
+    return Study(samples, design, context, time, time is not None and holds_dates(whole[time]), options)
 
 
 def _row_names(parts: Sequence[Table], frames: Sequence[pd.DataFrame]) -> list[Label]:

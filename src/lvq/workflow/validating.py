@@ -82,15 +82,16 @@ def validate(
     stem = "table" if isinstance(table, pd.DataFrame) else Path(table).name.partition(".")[0]
     files = [f"validation-{stem}.html", f"validation-{stem}.json"]
     folder = check_folder(run if out is None else out, files, force=force)
-    target, model = target or metrics["data"]["target"], load_model(run)
+    known, model = metrics["context"], load_model(run)
+    target = target or known["target"]
     given = open_table(table, reading)
     predictor, classes = RowPredictor(model, given), [str(label) for label in model.classes_]
     notes = [*given.notes, *predictor.check_columns(target=target)]
-    if isinstance(table, str | Path) and given.path.name == metrics["data"]["name"]:
+    if isinstance(table, str | Path) and given.path.name == known["data_name"]:
         notes.append(
             f"{given.path.name} is also the name of the fit's table; rows that trained the model prove nothing."
         )
-    frame = given.frame(predictor.columns.meaning(metrics["missing_marks"], [target]))
+    frame = given.frame(predictor.columns.meaning(known["marks"], [target]))
     X, reason, usable = predictor.features(frame)
     labels = known_names(as_text(frame[target]), set(classes))
     labelled = np.array([label is not None for label in labels])
@@ -110,9 +111,9 @@ def validate(
         raise TableError(f"No row of {given.path} has a value of {target!r} and can be predicted; nothing to validate.")
     X = X.iloc[rows].set_axis([given.row_number(place) for place in rows.tolist()], axis=0)
     context = Context(
-        title=metrics["name"], data_name=given.path.name, target=target, notes=notes, dates=metrics["dates"],
-        row_names="Samples are named by their row, where the header of a file is row 1.", seed=metrics["seed"],
-        marks=metrics["missing_marks"],
+        title=known["title"], data_name=given.path.name, target=target, notes=notes, dates=known["dates"],
+        row_names="Samples are named by their row, where the header of a file is row 1.", seed=known["seed"],
+        marks=known["marks"],
     )  # fmt: skip
     report = Report.of(model, X, labels[rows].astype(str), reason=reason[rows], context=context)
     report = replace(report, earlier=_earlier(report, metrics))
@@ -130,4 +131,4 @@ def _earlier(report: Report, metrics: dict[str, JSONValue]) -> Earlier:
     verdict = None if report.guarantee is None or report.accepted_accuracy is None else what_became_of(
         report.guarantee, report.accepted_accuracy
     )  # fmt: skip
-    return Earlier(metrics["data"]["name"], before, (float(value - below), float(value + above)), verdict)
+    return Earlier(metrics["context"]["data_name"], before, (float(value - below), float(value + above)), verdict)
