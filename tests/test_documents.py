@@ -219,8 +219,10 @@ def package_of(module):
 
 
 def imported(path):
-    """Modules of this package that a file imports, anywhere in it."""
+    """Modules of this package that a file imports, anywhere in it, by a statement or by name."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            yield from re.findall(r"\'(lvq\.[\w.]+)", ast.unparse(node.args[0]))
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names if name.name.partition(".")[0] == "lvq")
         elif isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "lvq":
@@ -238,10 +240,15 @@ def test_every_package_is_in_a_layer():
 
 
 def test_imports_go_one_way():
-    """From one layer to those before it, and never between two packages of the same one."""
+    """From one layer to those before it, and never between two packages of the same one.
+
+    The exception is a method that draws: docs/design.md names it.
+    """
     layer, against = layers(), []
     for path in sorted((ROOT / "src/lvq").rglob("*.py")):
         here = package_of(".".join(path.relative_to(ROOT / "src").with_suffix("").parts))
         targets = {package_of(module) for module in imported(path)} - {here}
         against += [f"{path} -> {target}" for target in targets if layer[target] >= layer[here]]
-    assert against == []
+    assert against == [f"{ROOT / 'src/lvq/inspection/explain.py'} -> plots"]
+    source = text_of("src/lvq/inspection/explain.py")
+    assert source.count("lvq.plots import") == source[source.index("def plot(") :].count("lvq.plots import") == 1

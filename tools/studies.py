@@ -40,7 +40,7 @@ PICTURES = FOLDER / "images"
 #: Files of the folder LVQ_DATA that a study needs.
 NEEDS = {
     "clinical": [],
-    "spectra": ["tecator.csv.gz", "tecator_composition.csv.gz", "coffee.npz"],
+    "spectra": ["tecator.csv.gz", "tecator_composition.csv.gz"],
     "business": ["german.csv.gz"],
 }
 BLOCK = re.compile(r"^```(console|pycon)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)

@@ -217,10 +217,23 @@ def demo(
     force: given.Force = False,
 ) -> None:
     """Fit and predict on a table of breast tumours."""
-    from lvq import workflow
+    from sklearn.datasets import load_breast_cancer
 
-    with _computing() as progress:
-        run, predictions = workflow.run_demo(out, force=force, progress=progress)
+    from lvq import workflow
+    from lvq._files import check_folder, write_folder_atomically
+    from lvq.workflow.runs import FILES
+
+    check_folder(out, [*FILES, "wdbc.csv", "predictions.csv"], force=force)
+    data = load_breast_cancer(as_frame=True)
+    frame = data.data.assign(diagnosis=data.target_names[data.target])
+    frame.insert(0, "tumour", [f"T{number:03}" for number in range(1, len(frame) + 1)])
+    with write_folder_atomically(out, force=force) as folder, _computing() as progress:
+        table, options = folder / "wdbc.csv", workflow.TableOptions(drop=["tumour"])
+        frame.to_csv(table, index=False)
+        run = workflow.fit(table, "diagnosis", options=options, max_error=0.05, progress=progress)
+        run.write(folder)
+        predictions = workflow.predict(run.model, table, folder / "predictions.csv", keep=["tumour"])
+    predictions.path = out / "predictions.csv"
     typer.echo(f"$ lvq fit {out}/wdbc.csv --target diagnosis --drop tumour --max-error 0.05 --out {out}\n")
     console.show_report(run.report, f"{out}: model.lvq, report.html, metrics.json")
     typer.echo(f"\n$ lvq predict {out} {out}/wdbc.csv --keep tumour --out {out}/predictions.csv\n")

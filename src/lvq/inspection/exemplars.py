@@ -133,10 +133,8 @@ def _class_indices(model: PrototypeModel, y: ArrayLike, Z: MatrixLike) -> Indice
     """The class of each sample as an index of the model's classes; -1 for others."""
     true = np.asarray(column_or_1d(as_numpy(y)))
     check_consistent_length(true, Z)
-    indices = np.full(len(true), -1)
-    for index, label in enumerate(model.classes):
-        indices[true == label] = index
-    return indices
+    codes = {label: index for index, label in enumerate(model.classes.tolist())}
+    return np.array([codes.get(label, -1) for label in true.tolist()], dtype=np.intp)
 
 
 class NearestCases(NamedTuple):

@@ -21,7 +21,6 @@ prototype and D- that to the nearest of the other classes; the sum is negative w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -122,8 +121,9 @@ class InputExplanation(NamedTuple):
         display : EvidenceDisplay
             The display, drawn.
         """
-        display = import_module("lvq.plots").EvidenceDisplay  # displays know explanations, which know them by name only
-        return display.from_explanation(self, row, **plot_kwargs)
+        from lvq.plots import EvidenceDisplay  # the one import against the order of the layers, see docs/design.md
+
+        return EvidenceDisplay.from_explanation(self, row, **plot_kwargs)
 
     def _lines(self, n_samples: int | None, n_features: int | None) -> list[dict[str, JSONValue]]:
         names = row_names(self.inputs, len(self.label))[:n_samples]

@@ -22,6 +22,7 @@ from lvq.onnx.transformers import OWN_CONVERSIONS, by_position, register_transfo
 from lvq.rejection import scores
 from lvq.rejection.classifier import RejectClassifier
 from lvq.rejection.costs import CostClassifier
+from lvq.versions import need
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -65,7 +66,8 @@ def to_onnx(estimator: BaseEstimator) -> ModelProto:
     >>> [value.name for value in graph.input], [value.name for value in graph.output]
     (['X'], ['label', 'probabilities', 'certainty', 'accepted'])
     """
-    skl2onnx = _require_skl2onnx()
+    need("onnx", "onnx", "to_onnx")
+    skl2onnx = need("skl2onnx", "onnx", "to_onnx")
     found = need_model(estimator, "to_onnx")
     _refuse(estimator, found)
     given = inputs_of(found)
@@ -73,16 +75,6 @@ def to_onnx(estimator: BaseEstimator) -> ModelProto:
     _add_model(result, estimator, found)
     name_inputs(result.graph, given.names)
     return _finished(result, estimator, found)
-
-
-def _require_skl2onnx() -> ModuleType:
-    """skl2onnx; an ImportError that states how to install it where it is missing."""
-    try:
-        import onnx  # noqa: F401
-        import skl2onnx
-    except ImportError:
-        raise ImportError('to_onnx needs onnx and skl2onnx. Install them with: pip install "lvq[onnx]"') from None
-    return skl2onnx
 
 
 def _refuse(estimator: BaseEstimator, found: FoundModel) -> None:

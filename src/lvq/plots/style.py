@@ -15,6 +15,7 @@ import numpy as np
 
 from lvq.plots.arrays import ordered_axis
 from lvq.typing import Argument, Labels
+from lvq.versions import need
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,12 +40,7 @@ class Display:
     def _set_axes(self, ax: Axes | None, size: tuple[float, float]) -> None:
         """Set `ax_` and `figure_`: the given axes, or a new figure of a size in inches."""
         name = type(self).__name__
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError(
-                f'{name} needs matplotlib, which is not installed. Install it with: pip install "lvq[plot]"'
-            ) from None
+        plt = need("matplotlib.pyplot", "plot", name)
         if ax is not None and not isinstance(ax, plt.Axes):
             raise TypeError(f"ax of {name}.plot must be one matplotlib Axes, got {type(ax).__name__}.")
         self.ax_ = plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax

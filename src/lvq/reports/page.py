@@ -10,10 +10,8 @@ import base64
 import os
 from collections.abc import Sequence
 from functools import cache
-from importlib import import_module
 from importlib.resources import files
 from io import BytesIO
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +20,7 @@ from lvq._files import write_atomically
 from lvq.inspection.explain import odds_text
 from lvq.reports import charts, text
 from lvq.reports.summary import Report
+from lvq.versions import need
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -49,7 +48,7 @@ def render(report: Report) -> str:
     >>> page.startswith("<!DOCTYPE html>"), len(page) < 5e6
     (True, True)
     """
-    _import("matplotlib", "matplotlib")  # of the charts
+    need("matplotlib", "report", "The report")  # of the charts
     data, prototypes = report.data, report.prototypes
     read_by_script = {
         "classes": data.classes, "variables": data.variables, "n_samples": data.n_samples, "points": report.map.points,
@@ -76,7 +75,7 @@ def _asset(name: str) -> str:
 @cache
 def environment() -> Environment:
     """Jinja's environment: everything is escaped, and an unknown name is an error."""
-    jinja2 = _import("jinja2", "Jinja2")
+    jinja2 = need("jinja2", "report", "The report")
     made = jinja2.Environment(
         loader=jinja2.FunctionLoader(_asset), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
@@ -98,11 +97,3 @@ def image_uri(values: Sequence[float], side: int, ends: tuple[float, float], col
     file = BytesIO()
     imsave(file, np.reshape(values, (side, side)), vmin=ends[0], vmax=ends[1], cmap=colours, format="png")
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode("ascii")
-
-
-def _import(module: str, package: str) -> ModuleType:
-    try:
-        return import_module(module)
-    except ImportError:
-        message = f'The report needs {package}, which is not installed. Install it with: pip install "lvq[report]"'
-        raise ImportError(message) from None

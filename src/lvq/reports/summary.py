@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from importlib.metadata import version
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,8 +31,10 @@ from lvq.reports.samples import Explanation, Explanations, Map, explanations_of,
 from lvq.reports.text import to_json
 from lvq.reports.verdict import Answer, verdict_of
 from lvq.typing import Argument, JSONValue, Labels, MatrixLike
+from lvq.versions import versions
 
 FORMAT = 11  # raised when a key of metrics.json changes its name or meaning
+PACKAGES = ("python", "lvq", "numpy", "scipy", "scikit-learn")  # that computed the numbers
 MAX_POINTS = 2000  # samples on the map
 N_RESAMPLES = 20  # refits for the intervals of importances
 MAX_INTERVAL_ROWS = 5000  # training samples up to which they are computed
@@ -173,7 +173,7 @@ class Report:
             rejection=rejection_of(held_out, points),
             map=map_of(held_out, rows, points),
             explanations=explanations_of(held_out),
-            versions=versions(),
+            versions={name: found for name, found in versions().items() if name in PACKAGES},
             metrics=scores.metrics_of(y, predicted, accepted, len(held_out.labels), table, groups),
             coverage=scores.fraction_of(accepted, groups=groups) if rejects else None,
             accepted_accuracy=scores.fraction_of(held_out.correct, accepted, groups) if rejects else None,
@@ -272,9 +272,3 @@ def importances_with_intervals(
     if need_model(model, "the report").model.relevance is None or len(y) > MAX_INTERVAL_ROWS:
         return None
     return variable_importances(model, X, y, n_resamples=N_RESAMPLES, sample_groups=groups, random_state=seed)
-
-
-def versions() -> dict[str, str]:
-    """Versions of the packages that computed the numbers."""
-    packages = {"lvq": "lvq", "NumPy": "numpy", "SciPy": "scipy", "scikit-learn": "scikit-learn"}
-    return {"Python": platform.python_version()} | {name: version(package) for name, package in packages.items()}

@@ -40,6 +40,7 @@ from lvq.tables.header import (
 )
 from lvq.tables.values import NOTHING_KNOWN, Meaning, from_arrow, to_frame
 from lvq.typing import Argument, Label
+from lvq.versions import need
 
 FORMATS = {
     "CSV": (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz"),
@@ -273,17 +274,13 @@ def _of_frame(frame: pd.DataFrame) -> Table:
 
 
 def _of_excel(path: Path, how: Reading) -> Table:
+    need("openpyxl", "excel", f"{path}, an Excel file,")
     try:
         with pd.ExcelFile(path, engine="openpyxl") as book:
             if how.sheet is not None and how.sheet not in book.sheet_names:
                 raise TableError(f"{path} has no sheet {how.sheet!r}; its sheets are {listed(book.sheet_names)}.")
             names = book.sheet_names if how.sheet is None else [how.sheet]
             sheets = pd.read_excel(book, sheet_name=names, header=None, dtype=object, keep_default_na=False)
-    except ImportError as error:
-        raise ModuleNotFoundError(
-            f'{path} is an Excel file, which needs openpyxl: pip install "lvq[excel]"; or save it as CSV.',
-            name="openpyxl",
-        ) from error
     except (TableError, OSError, MemoryError):
         raise
     except Exception as error:  # from zip, from XML and from openpyxl itself

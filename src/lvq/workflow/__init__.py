@@ -14,7 +14,6 @@ except ModuleNotFoundError as error:
 from lvq.tables.header import Reading, TableError
 from lvq.workflow.columns import TableOptions
 from lvq.workflow.comparing import Comparison, compare
-from lvq.workflow.demo import run_demo
 from lvq.workflow.fitting import Run, fit
 from lvq.workflow.pipeline import make_model
 from lvq.workflow.predicting import PredictResult, predict
@@ -35,6 +34,5 @@ __all__ = [
     "load_model",
     "make_model",
     "predict",
-    "run_demo",
     "validate",
 ]
