@@ -21,13 +21,13 @@ import lvq
 from lvq import GMLVQ, RejectClassifier
 from lvq.model.relevance import Matrix
 
-data = load_breast_cancer()
+data = load_breast_cancer(as_frame=True)
 y = data.target_names[data.target]
 X_train, X_test, y_train, y_test = train_test_split(data.data, y, stratify=y, random_state=0)
 inner = make_pipeline(StandardScaler(), GMLVQ(relevance=Matrix(rank=2), max_iter=500, random_state=0))
 model = RejectClassifier(inner, min_coverage=0.9).fit(X_train, y_train)
 page = Path(tempfile.mkdtemp()) / "report.html"
-report = lvq.report(model, X_test, y_test, page, feature_names=data.feature_names, title="GMLVQ")
+report = lvq.report(model, X_test, y_test, page, title="GMLVQ")
 print(f"{page.name}: {page.stat().st_size / 1e6:.1f} MB")
 
 # %%

@@ -35,16 +35,18 @@ class Case(NamedTuple):
 @pytest.fixture(scope="session")
 def wdbc():
     """Two classes, a matrix of rank 2, thresholds with a guarantee, folds."""
-    data = load_breast_cancer()
+    pytest.importorskip("pandas")
+    data = load_breast_cancer(as_frame=True)
     y = data.target_names[data.target].astype(str)
     X, X_test, y, y_test = train_test_split(data.data, y, stratify=y, random_state=0)
+    X_test = X_test.reset_index(drop=True)
     inner = make_pipeline(StandardScaler(), GMLVQ(relevance=Matrix(rank=2), n_prototypes=2, random_state=0))
     model = RejectClassifier(inner, max_error=0.08, cv=0.5).fit(X, y)
     context = Context(
         title="GMLVQ", data_name="breast tumours", target="diagnosis", seed=0, folds=Folds([0.9, 0.95], [70, 71]),
         protocol="A quarter of the samples was held out.",
     )  # fmt: skip
-    report = Report.of(model, X_test, y_test, X_train=X, y_train=y, feature_names=data.feature_names, context=context)
+    report = Report.of(model, X_test, y_test, X_train=X, y_train=y, context=context)
     return Case(model, X_test, y_test, report, X)
 
 
@@ -81,12 +83,12 @@ def hostile():
     rng = np.random.default_rng(0)
     y = np.array(["<b>bold</b>", HOSTILE])[np.arange(120) % 2]
     X = rng.normal(size=(120, 3)) + 1.5 * (np.arange(120) % 2)[:, None]
+    X = pytest.importorskip("pandas").DataFrame(X, columns=[HOSTILE, "ünïcödé 特徴 " * 8, "'; alert(3); '"])
     model = make_pipeline(StandardScaler(), GMLVQ(random_state=0)).fit(X, y)
     context = Context(
         title=HOSTILE, data_name=HOSTILE, target=HOSTILE, protocol=HOSTILE, notes=[HOSTILE], row_names=HOSTILE
     )
-    report = Report.of(model, X, y, feature_names=[HOSTILE, "ünïcödé 特徴 " * 8, "'; alert(3); '"], context=context)
-    return Case(model, X, y, report)
+    return Case(model, X, y, Report.of(model, X, y, context=context))
 
 
 @pytest.fixture(scope="session")

@@ -178,5 +178,3 @@ def test_errors(iris, tmp_path):
         iris.report.write(tmp_path / "nowhere" / "report.html")
     with pytest.raises(ValueError, match="needs held-out samples, got none"):
         Report.of(iris.model, iris.X[:0], iris.y[:0])
-    with pytest.raises(ValueError, match="feature_names must have a name for each of the 4 columns"):
-        Report.of(iris.model, iris.X, iris.y, feature_names=["a"])

@@ -340,8 +340,9 @@ def test_columns_behind_steps_that_mix(step):
 
 def test_prototypes_outside_the_samples_are_named():
     X, y = load_iris(return_X_y=True)
+    X = pd.DataFrame(X, columns=list("abcd"))
     model = GLVQ(init=[[5, 3, 1, 0], [6, 3, 4, 1], [99, 3, 5, 2]], solver=Online(learning_rate=0)).fit(X, y)
-    report = Report.of(model, X, y, feature_names=["a", "b", "c", "d"])
+    report = Report.of(model, X, y)
     assert report.prototypes.n_outside >= 1
     assert report.prototypes.outside[0] == "a"
     assert "not typical samples" in render(report)
@@ -353,7 +354,8 @@ def test_ordered_features_are_curves(model):
     y = np.arange(80) % 2
     X = np.cumsum(rng.normal(size=(80, 40)), axis=1) + 3 * y[:, None]
     names = [f"{850 + 2 * k} nm" for k in range(40)]
-    report = Report.of(make_pipeline(StandardScaler(), model).fit(X, y), X, y, feature_names=names)
+    X = pd.DataFrame(X, columns=names)
+    report = Report.of(make_pipeline(StandardScaler(), model).fit(X, y), X, y)
     assert report.curves.prototypes.feature_names == names
     assert (report.matrix is None) == (report.curves.importance is None) == isinstance(model, GLVQ)
     if report.matrix is not None:
@@ -362,7 +364,8 @@ def test_ordered_features_are_curves(model):
     drawn = drawings(report)
     assert all(">850<" in drawn[name] and ">nm<" in drawn[name] for name in {"relevance", "prototypes"} & set(drawn))
     render(report)
-    shuffled = Report.of(model.fit(X, y), X, y, feature_names=[*names[::-1][:39], "1 nm x"])
+    X.columns = [*names[::-1][:39], "1 nm x"]
+    shuffled = Report.of(model.fit(X, y), X, y)
     assert shuffled.curves is None
 
 

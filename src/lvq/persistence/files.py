@@ -42,8 +42,8 @@ class LoadError(ValueError):
 def save(model: BaseEstimator, path: str | os.PathLike[str], *, trusted: Iterable[Trusted] = ()) -> None:
     """Write an estimator to a file that `load` reads.
 
-    The file contains no code. An existing one is replaced, as `joblib.dump` does. The new file appears complete or not at
-    all; an interrupted write leaves the previous one.
+    The file contains no code. It appears complete or not at all; an interrupted write leaves the previous file. An
+    existing file is replaced, as by `joblib.dump`.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ columns to features; the rest of the report sees names, values and contributions
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -31,8 +31,6 @@ class Columns:
     ----------
     estimator : estimator
         A fitted model of this library, alone or in a Pipeline, a search or a RejectClassifier.
-    names : sequence of str, optional
-        Names of the columns of X, where X has none.
     dates : collection of str, default=()
         Columns that hold days since 1970, which are shown as dates.
 
@@ -51,25 +49,17 @@ class Columns:
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from lvq import GLVQ
-    >>> X, y = load_iris(return_X_y=True)
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = make_pipeline(StandardScaler(), GLVQ(random_state=0)).fit(X, y)
-    >>> columns = Columns(model, ["a", "b", "c", "d"])
-    >>> columns.names, columns.in_units, columns.cells(X[:1], X[:1])
-    (['a', 'b', 'c', 'd'], True, [[5.1, 3.5, 1.4, 0.2]])
+    >>> columns = Columns(model)
+    >>> columns.names[0], columns.in_units, columns.cells(X[:1], X[:1])
+    ('sepal length (cm)', True, [[5.1, 3.5, 1.4, 0.2]])
     """
 
-    def __init__(
-        self, estimator: BaseEstimator, names: Sequence[str] | None = None, dates: Collection[str] = ()
-    ) -> None:
+    def __init__(self, estimator: BaseEstimator, dates: Collection[str] = ()) -> None:
         self.estimator, self.found = estimator, need_model(estimator, "the report")
         self.model = self.found.model
-        every = names_before(self.found).tolist()
-        if names is not None and len(names) != len(every):
-            raise ValueError(
-                f"feature_names must have a name for each of the {len(every)} columns of X, got {len(names)}; give as "
-                "many names as columns."
-            )
-        self.all_names = every if names is None else [str(name) for name in names]
+        self.all_names = names_before(self.found).tolist()
         self.values = self._followed()
         self.in_units = bool(self.values)
         if self.in_units:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -11,7 +11,7 @@ from lvq import plots
 from lvq.estimators.find_model import FoundModel, find_layer, need_model
 from lvq.inspection.certify import radius_of_inputs
 from lvq.inspection.importance import VariableImportances, variable_importances
-from lvq.inspection.steps import input_map, names_before
+from lvq.inspection.steps import input_map
 from lvq.model.links import Part
 from lvq.model.local_metrics import LocalDiagonal
 from lvq.model.prototype_model import PrototypeModel
@@ -129,8 +129,7 @@ def importances_of(held_out: HeldOut, X: MatrixLike, known: VariableImportances 
     """Importances of the columns of X; None for a Euclidean metric, in which all features have the same weight."""
     if held_out.columns.model.relevance is None:
         return None
-    found = variable_importances(held_out.columns.estimator, X) if known is None else known
-    return replace(found, names=np.array(held_out.columns.all_names))
+    return variable_importances(held_out.columns.estimator, X) if known is None else known
 
 
 def matrix_of(columns: Columns, *, ordered: bool) -> plots.LambdaDisplay | None:
@@ -160,11 +159,9 @@ def effects_on_page(held_out: HeldOut, importances: VariableImportances | None) 
     top = [k for k in _most_relevant(held_out, importances) if k not in columns.dates]
     try:
         shown, refits = columns.places[top[:MAX_EFFECTS]].tolist(), () if importances is None else importances.refits
-        found = effects_of(columns.estimator, held_out.X, features=shown, refits=refits)
+        return effects_of(columns.estimator, held_out.X, features=shown, refits=refits)
     except ValueError:  # X is not a table whose values can be replaced
         return None
-    names = dict(zip(names_before(columns.found).tolist(), columns.all_names))
-    return replace(found, columns=[replace(one, name=names.get(one.name, one.name)) for one in found.columns])
 
 
 # -- prototypes --------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 
@@ -114,7 +113,6 @@ class Report:
         *,
         X_train: MatrixLike | None = None,
         y_train: ArrayLike | None = None,
-        feature_names: Sequence[str] | None = None,
         reason: np.ndarray | None = None,
         context: Context = Context(),  # noqa: B008 (never changed)
     ) -> Report:
@@ -131,8 +129,6 @@ class Report:
         X_train, y_train : array-like, optional
             The training samples, for the importances of the columns, which are computed from X otherwise, and their
             numbers by class.
-        feature_names : sequence of str, optional
-            Names of the columns of X, where X has none.
         reason : ndarray of str, optional
             Additional reasons to reject samples, which the model does not know; "" for the others.
         context : Context, optional
@@ -145,7 +141,7 @@ class Report:
         X, given = indexable(X, column_or_1d(y))
         if not len(given):
             raise ValueError("The report needs held-out samples, got none; give X and y of at least one sample.")
-        columns = Columns(model, feature_names, context.dates)
+        columns = Columns(model, context.dates)
         held_out = HeldOut.of(model, columns, X, given, reason)
         importances = parts.importances_of(
             held_out, X if X_train is None else indexable(X_train)[0], context.importances
@@ -206,7 +202,6 @@ def report(
     *,
     X_train: MatrixLike | None = None,
     y_train: ArrayLike | None = None,
-    feature_names: Sequence[str] | None = None,
     **context: Argument,
 ) -> Report:
     """Write one HTML page that shows a fitted model and its results on held-out samples.
@@ -225,8 +220,6 @@ def report(
         The training samples. They make the page complete, as `lvq fit` writes it: the model and logistic regression
         are refitted in five folds, and the model to 20 random halves for intervals of the importances. ``folds=None``
         and ``importances=None`` leave that out.
-    feature_names : sequence of str, optional
-        Names of the columns of X, where X has none.
     **context : dict
         What else the page shows: the attributes of `lvq.reports.Context`, such as title, data_name, target, protocol,
         notes, groups, folds and importances with intervals.
@@ -258,9 +251,7 @@ def report(
             context["folds"] = cross_validated(model, X_train, known)
         if "importances" not in context:
             context["importances"] = importances_with_intervals(model, X_train, known)
-    made = Report.of(
-        model, X, y, X_train=X_train, y_train=y_train, feature_names=feature_names, context=Context(**context)
-    )
+    made = Report.of(model, X, y, X_train=X_train, y_train=y_train, context=Context(**context))
     made.write(path)
     return made
 
