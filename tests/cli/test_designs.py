@@ -143,22 +143,6 @@ def test_time_and_group_leave_out_the_training_rows_of_test_groups(lvq, tmp_path
     assert metrics["data"]["n_train"] + metrics["data"]["n_samples"] < 80
 
 
-def test_a_test_table(lvq, tmp_path):
-    table = patients().drop(columns=["visit", "patient"])
-    table.iloc[150:].to_csv(tmp_path / "later.csv", index=False)
-    completed, metrics = fitted(
-        lvq, tmp_path, table.iloc[:150], "--test", tmp_path / "later.csv", "--model", "glvq", "--folds", 0
-    )
-    assert (metrics["data"]["n_train"], metrics["data"]["n_samples"]) == (150, 50)
-    assert "tested on later.csv" in completed.out
-    assert set(metrics["map"]["points"]["name"]) == {f"later.csv:{row}" for row in range(2, 52)}
-    table.iloc[150:].rename(columns={"lab_b": "labb"}).to_csv(tmp_path / "later.csv", index=False)
-    other = lvq(
-        "fit", tmp_path / "table.csv", "--target", "status", "--test", tmp_path / "later.csv", "--out", tmp_path
-    )
-    assert re.search("later.csv has no column 'lab_b'.* Did you mean 'labb'", other.err)
-
-
 def test_columns_by_pattern(lvq, tmp_path):
     table = patients()
     fitted(lvq, tmp_path, table, "--features", "lab_*", "--drop", "*_b", "--model", "glvq", "--folds", 0)
@@ -175,7 +159,6 @@ def test_columns_by_pattern(lvq, tmp_path):
         (("--group", "patien"), "Did you mean 'patient'?"),
         (("--time", "status", "--target", "patient"), "must hold dates or numbers for --time"),
         (("--group", "status", "--target", "lab_a"), "--group needs at least 4 groups"),
-        (("--test", "nothing.csv"), "The file nothing.csv does not exist."),
     ],
 )
 def test_designs_that_are_not_possible(lvq, tmp_path, options, message):

@@ -61,7 +61,6 @@ def fit(
     out: given.NewRun,
     group: given.Group = None,
     time: given.Time = None,
-    test: given.TestTable = None,
     model: given.Model = "lvq",
     prototypes: given.Prototypes = None,
     max_error: given.MaxError = None,
@@ -91,7 +90,7 @@ def fit(
     check_folder(out, FILES, force=force)
     with _computing() as progress:
         run = workflow.fit(
-            table, target, model=estimator, options=options, group=group, time=time, test=test, costs=cost_of,
+            table, target, model=estimator, options=options, group=group, time=time, costs=cost_of,
             max_error=max_error, confidence=confidence, coverage=coverage, test_size=test_size, folds=folds,
             seed=seed, progress=progress,
         )  # fmt: skip

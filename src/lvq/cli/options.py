@@ -49,9 +49,6 @@ def _model(text: str) -> OptionInfo:
 
 # files
 Table = Annotated[Path, _argument("TABLE", "CSV (also .gz), Parquet or Excel file.")]
-TestTable = Annotated[
-    Path | None, typer.Option("--test", metavar="FILE", help="Test table, instead of a part of TABLE.")
-]
 Run = Annotated[Path, _argument("RUN", "Folder that 'lvq fit' wrote.")]
 ModelFile = Annotated[Path, _argument("MODEL", "model.lvq, or the folder of its run.")]
 NewRun = Annotated[Path, _needed("RUN", "Folder for model, report and metrics.")]

@@ -4,7 +4,6 @@ Rules:
 - rows of one group are all in training or all in the test, here and in every split inside the training rows;
 - with time the test rows are the latest ones, and each fold is tested on rows later than those it was trained on;
 - thresholds for a coverage belong to the model of all training rows: with time, their folds leave out blocks of time;
-- a given test table is the test, whatever its rows are; training rows of its groups are left out.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ N_BLOCKS = 20  # of groups; some of them are the test
 
 @dataclass(frozen=True)
 class Design:
-    """Groups and times of rows, and which rows are from a given test table; None for what is not given.
+    """Groups and times of rows; None for what is not given.
 
     Attributes
     ----------
@@ -35,13 +34,10 @@ class Design:
         Number of the group of each row.
     times : ndarray of float or None
         Time of each row; only its order counts.
-    tested : ndarray of bool or None
-        Whether a row is from the given test table.
     """
 
     groups: np.ndarray | None = None
     times: np.ndarray | None = None
-    tested: np.ndarray | None = None
 
     def take(self, rows: np.ndarray) -> Design:
         """The design of some rows."""
@@ -65,7 +61,6 @@ def make_design(
     rows: np.ndarray,
     group: str | None,
     time: str | None,
-    tested: np.ndarray | None,
     source: str,
 ) -> Design:
     """The design of the rows of a table; TableError where a row has no group or no time."""
@@ -83,7 +78,7 @@ def make_design(
     if time is not None:
         times = _times(chosen[time], source)
         _need_all(np.isnan(times), time, "--time", source)
-    return Design(groups, times, None if tested is None else tested[rows])
+    return Design(groups, times)
 
 
 def _need_all(missing: np.ndarray, name: str, option: str, source: str) -> None:
@@ -120,9 +115,7 @@ def split_rows(
     ([0, 1, 2, 3, 4, 5], [6, 7])
     """
     everyone = np.arange(len(samples.y))
-    if design.tested is not None:
-        test = everyone[design.tested]
-    elif design.times is not None:
+    if design.times is not None:
         test = np.flatnonzero(design.times >= _cut(design.times, test_size))
     elif design.groups is not None:
         blocks = group_folds(samples.y, design.groups, N_BLOCKS, seed)

@@ -78,7 +78,6 @@ def fit(
     options: TableOptions | None = None,
     group: str | None = None,
     time: str | None = None,
-    test: TableLike | None = None,
     costs: Mapping[str, float] | None = None,
     max_error: float | None = None,
     confidence: float = 0.95,
@@ -90,8 +89,8 @@ def fit(
 ) -> Run:
     """Fit a classifier to a table, and test it.
 
-    A stratified fraction of the rows is held out and used once, for the final test; `group`, `time` and `test` are
-    other designs. The model is fitted to the other rows; cross-validation among them estimates how the accuracy
+    A stratified fraction of the rows is held out and used once, for the final test; `group` and `time` are other
+    designs. The model is fitted to the other rows; cross-validation among them estimates how the accuracy
     varies. Numbers are standardised, strings are one-hot encoded, and a missing number becomes the median of its
     column with an indicator feature; all of that is learned from the training rows. Rows without a class, and columns
     that are empty, constant or row numbers, are left out with a note.
@@ -113,8 +112,6 @@ def fit(
     time : str, optional
         A column of dates or numbers. The latest rows are the test, and each fold is tested on rows later than those it
         was trained on. It is not a feature.
-    test : DataFrame or path, optional
-        A table with the same columns that is the test, instead of a part of `table`.
     costs : mapping, optional
         Costs of mistakes, for example ``{"bad:good": 5, "good:bad": 1}`` (true class first; 1 if not given): the class
         with the least expected cost is predicted, by the calibrated probabilities.
@@ -149,7 +146,7 @@ def fit(
     _check_fractions(test_size, confidence, folds)
     estimator = make_model(model, seed=seed) if isinstance(model, str) else model
     progress("Reading", 0, folds + 4)
-    study = make_study(table, target, options, group=group, time=time, test=test)
+    study = make_study(table, target, options, group=group, time=time)
     train, test_rows, notes = split_rows(study.samples, study.design, test_size, seed)
     X, y, inner = study.samples.X.iloc[train], study.samples.y[train], study.design.take(train)
     weights = estimator.get_params().get("class_weight")
@@ -164,10 +161,9 @@ def fit(
     checked, accuracies = _cross_validate(classifier.estimator, X, y, inner, folds, seed, progress)
     progress("Fitting", folds + 1, folds + 4)
     fit_rejecting(classifier, X, y, inner, seed, checked)
-    part = 1 - test_size if test is None else 1.0
 
     def whole(found: re.Match[str]) -> str:
-        return f"a table of about {int(found[1]) / part:.0f} {found[2]}, {found[1]} of them for training"
+        return f"a table of about {int(found[1]) / (1 - test_size):.0f} {found[2]}, {found[1]} of them for training"
 
     notes += [re.sub(r"about (\d+) (\w+) to fit", whole, text) for text in classifier.notes_]
     progress("Reporting", folds + 2, folds + 4)
@@ -296,9 +292,7 @@ def _protocol(study: Study, rows: Fold, folds: int, classifier: RejectClassifier
 
 def _test_part(study: Study, train: np.ndarray, test: np.ndarray) -> str:
     design, count = study.design, f"{len(test)} of {len(train) + len(test)} rows"
-    if design.tested is not None:
-        how = f"The {len(test)} rows of a separate table were the test"
-    elif design.times is not None:
+    if design.times is not None:
         ends = design.times[train].max(), design.times[test].min()
         until, since = (iso_date(time) if study.dated else f"{time:.15g}" for time in ends)
         how = f"The latest {count} were held out for the test, those from {since} on ({study.time}); "

@@ -1,4 +1,4 @@
-"""The table of a study, perhaps with a test table: its chosen columns, features and classes, and the design."""
+"""The table of a study: its chosen columns, features and classes, and the design."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TypeAlias
 
-import numpy as np
 import pandas as pd
 
 from lvq.reports import Context
 from lvq.tables.header import TableError, check_columns, listed
-from lvq.tables.read import Table, open_table
-from lvq.tables.values import Meaning, as_text, holds_dates, kind_of, marks_by_column
-from lvq.typing import Label
+from lvq.tables.read import open_table
+from lvq.tables.values import Meaning, holds_dates, marks_by_column
 from lvq.workflow.columns import MIN_CLASS_ROWS, Samples, TableOptions, prepare
 from lvq.workflow.design import Design, make_design
 
@@ -57,67 +55,30 @@ def make_study(
     *,
     group: str | None = None,
     time: str | None = None,
-    test: TableLike | None = None,
     min_class_rows: int = MIN_CLASS_ROWS,
 ) -> Study:
-    """Read a table, and a test table with the same columns where it is given; see `lvq.workflow.fit`."""
+    """Read a table; see `lvq.workflow.fit`."""
     options = options or TableOptions()
-    first, *others = parts = [open_table(each, options.reading) for each in (table, test) if each is not None]
-    names, source, name = first.names, str(first.path), first.path.name
+    given = open_table(table, options.reading)
+    names, source = given.names, str(given.path)
     named = (target, group, time, *options.categorical, *options.dates, *options.detection_limits)
-    check_columns(names, [name for name in named if name], source, first.notes)
+    check_columns(names, [name for name in named if name], source, given.notes)
     kept = chosen_columns(names, options, (target, group, time), source)
     marks = marks_by_column(options.missing_marks, [name for name in kept if name != target], source)
-    notes = [note for part in parts for note in part.notes]
-    for part in others:
-        check_columns(part.names, names, str(part.path))
-        name = f"{name}, tested on {part.path.name}"
     codes = {target, *options.categorical} | ({group} if group else set())
-    frames = [part.frame(Meaning(codes, options.detection_limits, marks)) for part in parts]
-    whole = joined(frames)
-    named_rows = whole[kept].set_axis(_row_names(parts, frames), axis=0)
+    whole = given.frame(Meaning(codes, options.detection_limits, marks))
+    named_rows = whole[kept].set_axis([given.row_number(place) for place in range(len(whole))], axis=0)
     samples = prepare(named_rows, target, options, source=source, min_class_rows=min_class_rows)
-    tested = None if test is None else np.arange(len(whole)) >= len(frames[0])
-    design = make_design(whole, samples.places, group, time, tested, source)
-    samples = replace(samples, notes=(*notes, *samples.notes))
+    design = make_design(whole, samples.places, group, time, source)
+    samples = replace(samples, notes=(*given.notes, *samples.notes))
     row_names = "Samples are named by their row in the file, where the header is row 1."
     if isinstance(table, pd.DataFrame):
         row_names = "Samples are named by the index of their table."
-    used = list(samples.X)
     context = Context(
-        data_name=name, target=target, row_names=row_names, dates=[name for name in options.dates if name in used],
-        marks={name: found for name, found in marks.items() if name in used},
+        data_name=given.path.name, target=target, row_names=row_names, dates=samples.preprocessor.dates,
+        marks={name: found for name, found in marks.items() if name in list(samples.X)},
     )  # fmt: skip
     return Study(samples, design, context, time, time is not None and holds_dates(whole[time]), options)
-
-
-def _row_names(parts: Sequence[Table], frames: Sequence[pd.DataFrame]) -> list[Label]:
-    """Names of all rows; with a test table they begin with the table's name."""
-    return [
-        part.row_number(place) if len(parts) == 1 else f"{part.path.name}:{part.row_number(place)}"
-        for part, frame in zip(parts, frames)
-        for place in range(len(frame))
-    ]
-
-
-def joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Tables with the same columns, in any order, as one.
-
-    Examples
-    --------
-    >>> one, two = pd.DataFrame({"a": [1.0], "b": ["x"]}), pd.DataFrame({"b": ["y"], "a": [2.0]})
-    >>> joined([one, two])["a"].tolist()
-    [1.0, 2.0]
-    """
-    if len(frames) == 1:
-        return frames[0]
-    columns = {}
-    for name in frames[0].columns:
-        pieces = [frame[name] for frame in frames]
-        if len({kind_of(piece) for piece in pieces}) > 1:  # numbers in one table, strings in another
-            pieces = [pd.Series(as_text(piece), dtype=object) for piece in pieces]
-        columns[name] = pd.concat(pieces, ignore_index=True)
-    return pd.DataFrame(columns)
 
 
 def chosen_columns(
