@@ -62,7 +62,7 @@ def test_intervals_have_whiskers(data, kind):
 
 
 def test_values_that_are_not_available(fitted):
-    with pytest.raises(ValueError, match=r"values of RelevanceDisplay.from_estimator must be .*got 'omega'"):
+    with pytest.raises(ValueError, match=r"values must be .*got 'omega'"):
         RelevanceDisplay.from_estimator(fitted["matrix"], values="omega")
     with pytest.raises(ValueError, match=r"must be .*'lambda'.* for this model, which has no relevances"):
         RelevanceDisplay.from_estimator(fitted["plain"], values="importance")

@@ -29,8 +29,7 @@ from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection import CostClassifier
 from lvq.reports import Context, Folds, Report, render
 from lvq.reports.charts import drawings
-from lvq.reports.columns import Columns
-from lvq.reports.held_out import HeldOut
+from lvq.reports.held_out import Columns, HeldOut
 from lvq.reports.metrics import fraction_of, metrics_of
 from lvq.reports.rejection import operating_points
 from lvq.reports.samples import RESOLUTION

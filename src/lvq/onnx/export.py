@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from lvq.estimators.find_model import FoundModel, find_layer, need_model
 from lvq.onnx.graph import Graph
 from lvq.onnx.inputs import OUTPUTS, Inputs, inputs_of, name_inputs
-from lvq.onnx.precision import rounding_nodes
 from lvq.onnx.predictions import Predictions, class_values
 from lvq.onnx.rejection import accepted, certainty
 from lvq.onnx.transformers import OWN_CONVERSIONS, by_position, register_transformers
@@ -29,6 +28,11 @@ if TYPE_CHECKING:
     from skl2onnx.common.data_types import DataType
 
 OPSET, ML_OPSET, IR_VERSION = 18, 3, 10
+# operations that do not change numbers
+EXACT_OPERATORS = {"Concat", "Gather", "GatherElements", "Identity", "Reshape", "Slice", "Split", "Squeeze",
+                   "Transpose", "Unsqueeze"}  # fmt: skip
+# operations that give zeros, ones and small integers, which float32 represents exactly
+ENCODERS = {"OneHotEncoder", "LabelEncoder"}
 
 
 def to_onnx(estimator: BaseEstimator) -> ModelProto:
@@ -182,3 +186,33 @@ def _finished(result: ModelProto, estimator: BaseEstimator, found: FoundModel) -
 def _names(found: FoundModel) -> str:
     """The names of all transformers before a model."""
     return ", ".join(type(step).__name__ for step in found.steps) or "none"
+
+
+def rounding_nodes(model: ModelProto) -> list[str]:
+    """The operations of a float64 graph that round to float32, by name.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto
+
+    Returns
+    -------
+    operations : list of str
+        For example "Scaler"; empty where nothing is rounded.
+    """
+    import onnx
+
+    inferred = onnx.shape_inference.infer_shapes(model).graph
+    values = [*inferred.value_info, *inferred.input, *inferred.output]
+    types = {value.name: value.type.tensor_type.elem_type for value in values}
+    types |= {tensor.name: tensor.data_type for tensor in inferred.initializer}
+    single, whole = onnx.TensorProto.FLOAT, (onnx.TensorProto.INT64, onnx.TensorProto.BOOL, onnx.TensorProto.INT32)
+    found = []
+    for node in inferred.node:
+        if node.domain == "ai.onnx.ml":  # no types are inferred for these operations; their floats are float32
+            types = dict.fromkeys(node.output, single) | types
+        counts = node.op_type in ENCODERS or (node.op_type == "Cast" and types.get(node.input[0]) in whole)
+        rounds = node.op_type not in EXACT_OPERATORS and not counts
+        if rounds and any(types.get(name) == single for name in node.output):
+            found.append(node.op_type)
+    return sorted(set(found))

@@ -82,23 +82,18 @@ def relevance_profile(estimator: BaseEstimator, *, values: Values | None = None)
     (4,)
     """
     model = need_model(estimator, "relevance_profile").model
-    if chosen_values("relevance_profile", model, values) == "importance":
+    if values not in (None, "importance", "lambda"):
+        raise ValueError(f"values must be 'importance' or 'lambda', got {values!r}.")
+    if values == "importance" and model.importances is None:
+        raise ValueError(
+            "values must be 'lambda' for this model, which has no relevances, or was trained by partial_fit; use "
+            "variable_importances for importances."
+        )
+    if values != "lambda" and model.importances is not None:
         return np.array(model.importances)
     rows = np.array([(np.atleast_2d(omega) ** 2).sum(axis=0) for omega in _matrices(model)])
     rows /= rows.sum(axis=1, keepdims=True)
     return _mean(model, rows)
-
-
-def chosen_values(purpose: str, model: PrototypeModel, values: str | None) -> Values:
-    """What is shown, by the parameter `values`; ValueError where the model does not have it."""
-    if values not in (None, "importance", "lambda"):
-        raise ValueError(f"values of {purpose} must be 'importance' or 'lambda', got {values!r}.")
-    if values == "importance" and model.importances is None:
-        raise ValueError(
-            f"values of {purpose} must be 'lambda' for this model, which has no relevances, or was trained by "
-            "partial_fit; use variable_importances for importances."
-        )
-    return values or ("lambda" if model.importances is None else "importance")  # type: ignore[return-value]
 
 
 def lambda_matrix(estimator: BaseEstimator) -> Floats:

@@ -180,8 +180,8 @@ class RelevanceDisplay(style.Display):
             The display, drawn.
         """
         found = need_model(estimator, cls.__name__)
-        shown = arrays.chosen_values(f"{cls.__name__}.from_estimator", found.model, values)
-        relevances = relevance_profile(estimator, values=shown)
+        relevances = relevance_profile(estimator, values=values)
+        shown = values or ("lambda" if found.model.importances is None else "importance")
         title = style.after(steps_without_inverse(found))
         if shown == "lambda" and isinstance(found.model.metric, Euclidean):
             title = "Euclidean metric: all features have the same weight"

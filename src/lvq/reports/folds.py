@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq.estimators.find_model import decides_by_cost, need_model
@@ -80,16 +80,18 @@ def cross_validated(model: BaseEstimator, X: MatrixLike, y: Labels) -> Folds | N
     if n_folds < 2 or decides_by_cost(model):
         return None
     splits = list(StratifiedKFold(n_folds, shuffle=True, random_state=0).split(codes, codes))
-    accuracy, logistic = (
-        fold_scores(pipeline, X, y, splits)
-        for pipeline in (make_pipeline(*found.steps, found.estimator), logistic_regression(found.steps))
-    )
-    return Folds(accuracy, [len(test) for _, test in splits], logistic)
+    accuracy = fold_scores(make_pipeline(*found.steps, found.estimator), X, y, splits)
+    return Folds(accuracy, [len(test) for _, test in splits], logistic_regression(found.steps, X, y, splits))
 
 
-def logistic_regression(steps: Sequence[BaseEstimator]) -> Pipeline:
-    """Logistic regression after some steps."""
-    return make_pipeline(*map(clone, steps), SimpleImputer(), StandardScaler(), LogisticRegression(max_iter=1000))
+def logistic_regression(
+    steps: Sequence[BaseEstimator], X: MatrixLike, y: Labels, splits: Sequence[Fold]
+) -> Scores | None:
+    """Accuracies of logistic regression after some steps; None where a split lacks a class."""
+    if any(len(np.unique(y[train])) < len(np.unique(y)) for train, _ in splits):
+        return None
+    model = make_pipeline(*map(clone, steps), SimpleImputer(), StandardScaler(), LogisticRegression(max_iter=1000))
+    return fold_scores(model, X, y, splits)
 
 
 def fold_scores(model: BaseEstimator, X: MatrixLike, y: Labels, splits: Sequence[Fold]) -> Scores:

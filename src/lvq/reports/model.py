@@ -20,8 +20,7 @@ from lvq.plots.effects import Effects, effects_of
 from lvq.rejection import RejectClassifier
 from lvq.rejection.classifier import TARGETS
 from lvq.rejection.guarantee import CertifiedPoint
-from lvq.reports.columns import Columns
-from lvq.reports.held_out import HeldOut
+from lvq.reports.held_out import Columns, HeldOut
 from lvq.reports.metrics import Codes
 from lvq.reports.text import label_texts
 from lvq.typing import Floats, JSONValue, MatrixLike

@@ -20,10 +20,9 @@ from lvq.plots.effects import Effects
 from lvq.rejection.guarantee import CertifiedPoint
 from lvq.reports import metrics as scores
 from lvq.reports import model as parts
-from lvq.reports.columns import Columns
 from lvq.reports.data import Context, Data, data_of
 from lvq.reports.folds import cross_validated
-from lvq.reports.held_out import HeldOut, stratified
+from lvq.reports.held_out import Columns, HeldOut, stratified
 from lvq.reports.metrics import Costs, Fraction, Metrics, Probabilities
 from lvq.reports.rejection import Rejection, operating_points, rejection_of
 from lvq.reports.samples import Explanation, Explanations, Map, explanations_of, map_of

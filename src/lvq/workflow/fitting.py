@@ -20,7 +20,7 @@ from lvq.rejection import CostClassifier, RejectClassifier
 from lvq.rejection.calibration import FittedFold
 from lvq.rejection.scores import Predictions
 from lvq.reports import Folds, Report
-from lvq.reports.folds import Scores, fold_scores, logistic_regression
+from lvq.reports.folds import logistic_regression
 from lvq.reports.summary import importances_with_intervals
 from lvq.tables.header import TableError, listed
 from lvq.tables.values import iso_date
@@ -170,8 +170,9 @@ def fit(
     compared = None
     if folds:
         # with costs or weights it would decide differently
-        others = None if costs is not None or weights is not None else _logistic_regression(study, X, y, checked)
-        compared = Folds(accuracies, [len(fold_test) for _, fold_test, _ in checked], others)
+        splits, steps = [fold[:2] for fold in checked], [study.samples.preprocessor]
+        others = None if costs is not None or weights is not None else logistic_regression(steps, X, y, splits)
+        compared = Folds(accuracies, [len(fold_test) for _, fold_test in splits], others)
     context = replace(
         study.context, title=type(estimator).__name__, protocol=protocol, notes=notes, seed=seed, folds=compared,
         groups=None if study.design.groups is None else study.design.groups[test_rows],
@@ -259,14 +260,6 @@ def _group_arguments(estimator: BaseEstimator, design: Design) -> dict[str, np.n
     if blocks is None or pipeline is None or not isinstance(last_step(pipeline), LVQClassifier | LVQClassifierCV):
         return {}
     return {f"{pipeline.steps[-1][0]}__groups": blocks}
-
-
-def _logistic_regression(study: Study, X: pd.DataFrame, y: np.ndarray, folds: Sequence[FittedFold]) -> Scores | None:
-    """Accuracies of logistic regression on the folds; None where one lacks a class."""
-    n_classes = len(np.unique(y))
-    if any(len(np.unique(y[train])) < n_classes for train, _, _ in folds):
-        return None
-    return fold_scores(logistic_regression([study.samples.preprocessor]), X, y, [fold[:2] for fold in folds])
 
 
 # -- the description of the protocol -----------------------------------------------------------------------------------
