@@ -13,8 +13,6 @@ from lvq.rejection import (
     RejectClassifier,
     local_thresholds,
 )
-from lvq.rejection.classifier import judge
-from lvq.rejection.scores import Predictions
 from lvq.solvers.online import Online
 from tests.rejection.populations import QUICK, draw
 
@@ -121,8 +119,7 @@ def test_guarantee_holds_by_simulation(data):
     """150 calibration sets of one population; violations by a large test set."""
     model = GLVQ(**QUICK).fit(*data)
     X_test, y_test = draw(20_000, 6)
-    predictions = Predictions(model, X_test)
-    errors = predictions.predicted != y_test
+    errors = model.predict(X_test) != y_test
     for measure, thresholds in (("combined", "global"), ("relsim", "optimal")):
         violated = certified = 0
         for seed in range(150):
@@ -134,7 +131,7 @@ def test_guarantee_holds_by_simulation(data):
             except GuaranteeError:
                 continue
             certified += 1
-            violated += errors[judge(safe, predictions).accepted].mean() > 0.05
+            violated += errors[safe.accept(X_test)].mean() > 0.05
         assert certified > 75
         assert violated <= 150 * 0.2 + 3 * np.sqrt(150 * 0.2 * 0.8)
 

@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_scalar
 
 from lvq.counterfactuals.moves import pulled_in
-from lvq.counterfactuals.task import Task
 from lvq.inspection.certify import checked_units
 from lvq.inspection.mixed_rows import Layout, Mixed, differ, is_gap, lengths
 from lvq.inspection.steps import Indices
 from lvq.typing import Floats
+
+if TYPE_CHECKING:
+    from lvq.counterfactuals.search import Task
 
 N_ENDS = 5  # nearest real samples that a counterfactual may start from
 MOST_TRIED = 400  # nearest real samples that are tried with the immutable columns of a sample

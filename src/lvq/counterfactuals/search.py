@@ -21,12 +21,12 @@ from sklearn.base import BaseEstimator
 from lvq._warnings import warn
 from lvq.counterfactuals.moves import least_distance
 from lvq.counterfactuals.real_cases import limited, nearest_changes
-from lvq.counterfactuals.task import Task
-from lvq.estimators.find_model import need_model
+from lvq.estimators.find_model import FoundModel, need_model, rejecting_layer
 from lvq.inspection.certify import is_local
-from lvq.inspection.columns import frame_of, row_names
-from lvq.inspection.mixed_rows import Mixed, differ, lengths
-from lvq.inspection.steps import as_matrix, input_map, pseudo_inverse
+from lvq.inspection.columns import frame_of, model_inputs, row_names
+from lvq.inspection.mixed_rows import Layout, Mixed, differ, lengths
+from lvq.inspection.steps import Indices, as_matrix, input_map, pseudo_inverse
+from lvq.model.rows import as_numpy
 from lvq.tables.header import listed
 from lvq.typing import Floats, JSONValue, Labels, MatrixLike
 
@@ -152,6 +152,48 @@ def counterfactual(
     real = task.layout.split(samples)
     limits = limited(task.layout, real, units, bounds or {}, immutable, max_changes)
     return _result(task, *nearest_changes(task, real, limits), limits.units, X)
+
+
+class Task:
+    """Samples and what to reach: a given class, any class except the predicted one, or any accepted prediction."""
+
+    def __init__(self, model: BaseEstimator, found: FoundModel, X: MatrixLike, target: ArrayLike | None) -> None:
+        self.model, self.found = model, found
+        self.Z = model_inputs(found, X, "counterfactual")
+        self.rejecting = rejecting_layer(model, X)[0] is not None
+        self.first, accepted = self.predicted(X)
+        self.target = None if target is None else np.broadcast_to(np.asarray(target), len(self.Z))
+        unknown = np.setdiff1d([] if self.target is None else self.target, found.model.classes).tolist()
+        if unknown:
+            raise ValueError(
+                f"target must be a class of {found.model.classes.tolist()}, or one for each sample, got {unknown}."
+            )
+        self.done = accepted & self.wanted(np.arange(len(self.Z)), self.first)
+        self.layout = Layout(found, X)
+        self.X = self.layout.split(X)
+
+    def predicted(self, X: MatrixLike) -> tuple[Labels, NDArray[np.bool_]]:
+        """Classes, and which are accepted: all, if the model rejects nothing."""
+        label = np.asarray(as_numpy(self.model.predict(X)))
+        reject, inputs = rejecting_layer(self.model, X)
+        return label, np.ones(len(label), dtype=np.bool_) if reject is None else np.asarray(reject.accept(inputs))
+
+    def wanted(self, rows: Indices | np.intp, labels: Labels) -> NDArray[np.bool_]:
+        """Whether classes may be reached from rows of X; one class for each row, or arrays that broadcast."""
+        if self.target is not None:
+            return np.asarray(labels == self.target[rows])
+        return np.full(np.broadcast(rows, labels).shape, True) if self.rejecting else labels != self.first[rows]
+
+    def reached(self, rows: Indices, changed: Mixed) -> NDArray[np.bool_]:
+        """Whether changed samples, one for each row of X, are predicted as wanted."""
+        if not len(rows):
+            return np.zeros(0, dtype=np.bool_)
+        label, accepted = self.predicted(self.layout.join(changed))
+        return accepted & self.wanted(rows, label)
+
+    def inputs(self, changed: Mixed) -> NDArray[np.floating]:
+        """Changed samples as they reach the model."""
+        return model_inputs(self.found, self.layout.join(changed), "counterfactual")
 
 
 def _result(task: Task, changed: Mixed, found: NDArray[np.bool_], units: Floats, X: MatrixLike) -> Counterfactual:

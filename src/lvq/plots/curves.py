@@ -14,7 +14,7 @@ from lvq.estimators.find_model import find_layer
 from lvq.plots.arrays import estimator_name
 from lvq.plots.style import COLOURS, Display, percent, show_percent
 from lvq.rejection.classifier import RejectClassifier, judged
-from lvq.rejection.curves import AccuracyRejectCurve, accuracy_reject_curve, area_under_curve, path_curve
+from lvq.rejection.curves import accuracy_reject_curve, area_under_curve, path_curve
 from lvq.rejection.scores import cells_of
 from lvq.typing import Argument, MatrixLike
 
@@ -133,7 +133,17 @@ class AccuracyRejectDisplay(Display):
         display : AccuracyRejectDisplay
             The display, drawn.
         """
-        curve, point = _curve_and_point(estimator, X, y)
+        check_is_fitted(estimator)
+        labels, reject = column_or_1d(y), find_layer(estimator, RejectClassifier)
+        check_consistent_length(X, labels)
+        found, point = judged(estimator, X), None
+        correct, accepted = found.predictions.predicted == labels, found.accepted
+        if reject is None:
+            curve = accuracy_reject_curve(found.certainty, correct)
+        else:
+            curve = path_curve(reject.path_.evaluate(found.certainty, correct, cells_of(found.predictions)))
+        if reject is not None and accepted.any():
+            point = float(accepted.mean()), float(correct[accepted].mean())
         display = cls(
             coverage=curve.coverage,
             accuracy=curve.accuracy,
@@ -142,22 +152,3 @@ class AccuracyRejectDisplay(Display):
             name=estimator_name(estimator),
         )
         return display.plot(**plot_kwargs)
-
-
-def _curve_and_point(
-    estimator: BaseEstimator, X: MatrixLike, y: ArrayLike
-) -> tuple[AccuracyRejectCurve, tuple[float, float] | None]:
-    """The accuracy-reject curve of a fitted classifier, and coverage and accuracy of a RejectClassifier.
-
-    The curve of a RejectClassifier follows its own thresholds along their path. For other classifiers one threshold
-    increases through all certainties.
-    """
-    labels = column_or_1d(y)
-    check_consistent_length(X, labels)
-    check_is_fitted(estimator)
-    reject, found = find_layer(estimator, RejectClassifier), judged(estimator, X)
-    correct, accepted = found.predictions.predicted == labels, found.accepted
-    if reject is None:
-        return accuracy_reject_curve(found.certainty, correct), None
-    point = (float(accepted.mean()), float(correct[accepted].mean())) if accepted.any() else None
-    return path_curve(reject.path_.evaluate(found.certainty, correct, cells_of(found.predictions))), point

@@ -584,12 +584,8 @@ def judged(estimator: BaseEstimator, X: MatrixLike, inputs: NDArray | None = Non
     if inputs is None:
         _, reaching = rejecting_layer(estimator, X)
     reject.check_calibrated()
-    return judge(reject, Predictions(reject.estimator_, reaching, inputs))
-
-
-def judge(reject: RejectClassifier, made: Predictions) -> Judged:
-    """Certainty and reason of predictions already made."""
-    point, values, cell = reject.point_, certainty_of(made, reject.measure_), cells_of(made)
+    made, point = Predictions(reject.estimator_, reaching, inputs), reject.point_
+    values, cell = certainty_of(made, reject.measure_), cells_of(made)
     unseen = (positions(cell, point.cells) < 0) & (point.unseen == np.inf)
     rejected = np.where(unseen, "unseen cell", reason_of(made, reject.measure_))
     return Judged(made, values, np.where(point.accept(values, cell), "", rejected))

@@ -135,7 +135,6 @@ class Explanation:
 class Explanations:
     """The most certain wrong predictions, and correct ones of medium certainty from each class."""
 
-    n_wrong: int
     wrong: list[Explanation]
     typical: list[Explanation]
 
@@ -145,7 +144,7 @@ def explanations_of(held_out: HeldOut) -> Explanations:
     wrong = np.flatnonzero(~held_out.correct)
     most_certain = wrong[np.argsort(-held_out.certainty[wrong], kind="stable")[:MAX_EXPLAINED]]
     explained = _explained(held_out, np.concatenate([most_certain, _typical(held_out)]).astype(np.intp))
-    return Explanations(len(wrong), explained[: len(most_certain)], explained[len(most_certain) :])
+    return Explanations(explained[: len(most_certain)], explained[len(most_certain) :])
 
 
 def _typical(held_out: HeldOut) -> list[int]:

@@ -144,9 +144,8 @@ def _predicted(
     progress: Callable[[int], None] | None,
 ) -> Iterator[pd.DataFrame]:
     """Columns to keep and predictions, some rows at a time; the result counts them."""
-    columns = predictor.columns
-    wanted = list(dict.fromkeys([*columns.names, *keep]))
-    for part in predictor.table.parts(wanted, columns.meaning(marks, keep), copied=keep):
+    wanted = list(dict.fromkeys([*predictor.names, *keep]))
+    for part in predictor.table.parts(wanted, predictor.meaning(marks, keep), copied=keep):
         for start in range(0, len(part), PART_ROWS):
             rows = part.iloc[start : start + PART_ROWS].reset_index(drop=True)
             predictions = predictor(rows, result.rows)

@@ -9,7 +9,6 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -41,13 +40,13 @@ _NOTES = {
 }
 
 
-class ModelColumns(NamedTuple):
-    """The columns of a model in order.
+class RowPredictor:
+    """Predicts rows of a table by a model that was fitted to a DataFrame, and counts values that it cannot use.
 
     Attributes
     ----------
     names : list of str
-        Their names.
+        The columns of the model, in their order.
     categories : dict from str to set of str
         The known categories of some.
     gaps : set of str
@@ -56,12 +55,33 @@ class ModelColumns(NamedTuple):
         The first step of the model, or one that knows nothing about its columns.
     """
 
-    names: list[str]
-    categories: dict[str, set[str]]
-    gaps: set[str]
-    reader: TablePreprocessor
+    def __init__(self, model: BaseEstimator, table: Table, *, probabilities: bool = False) -> None:
+        if not hasattr(model, "feature_names_in_"):
+            raise ValueError(
+                "The model was fitted to an array without column names, so the columns of a table cannot be matched; "
+                "fit it to a DataFrame, or with `lvq fit`."
+            )
+        self.model, self.table, self.found = model, table, find_model(model)
+        self.names, self.reader = [str(name) for name in model.feature_names_in_], TablePreprocessor()
+        self.categories, self.gaps = dict[str, set[str]](), set[str]()
+        if self.found is not None and self.found.steps and isinstance(self.found.steps[0], TablePreprocessor):
+            self.reader = self.found.steps[0]
+        for block in [] if self.found is None else input_blocks(self.found)[0]:
+            chosen = [self.names[place] for place in block.columns]
+            known = adapter(block.steps[0]) if block.steps else None
+            if known is not None and known.encodes:
+                categories = [set(map(str, values)) for values in block.steps[0].categories_]
+                self.categories.update(zip(chosen, categories))
+            elif known is not None and known.keeps == "values":
+                self.gaps.update(chosen)
+        if ignores_missing(model):
+            self.gaps.update(name for name in self.names if name not in self.categories)
+        self.probability_columns = [f"probability {label}" for label in model.classes_] if probabilities else []
+        if probabilities and not hasattr(model, "predict_proba"):
+            raise ValueError(f"{type(model).__name__} has no probabilities; leave out --probabilities.")
+        self.unusable: dict[tuple[str, str], list[int]] = {}  # (reason, column): number of rows, first position
 
-    def kind(self, name: str) -> Kind:
+    def _kind(self, name: str) -> Kind:
         """The kind of a column."""
         return "category" if name in self.categories else getattr(self.reader, "kinds_", {}).get(name, "number")
 
@@ -69,59 +89,12 @@ class ModelColumns(NamedTuple):
         """How the columns are read, and others with codes."""
         return Meaning({*self.categories, *codes}, self.reader.detection_limits, marks)
 
-
-def expected_columns(model: BaseEstimator) -> ModelColumns:
-    """The columns of a model that was fitted to a DataFrame.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from lvq import GLVQ
-    >>> table = pd.DataFrame({"size": [1.0, 2.0, 1.5, 2.5]})
-    >>> columns = expected_columns(GLVQ().fit(table, ["a", "b", "a", "b"]))
-    >>> columns.names, columns.kind("size")
-    (['size'], 'number')
-    """
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        raise ValueError(
-            "The model was fitted to an array without column names, so the columns of a table cannot be matched; fit "
-            "it to a DataFrame, or with `lvq fit`."
-        )
-    found = find_model(model)
-    first = found.steps[0] if found is not None and found.steps else None
-    reader = first if isinstance(first, TablePreprocessor) else TablePreprocessor()
-    columns = ModelColumns([str(name) for name in names], {}, set(), reader)
-    for block in [] if found is None else input_blocks(found)[0]:
-        chosen = [columns.names[place] for place in block.columns]
-        known = adapter(block.steps[0]) if block.steps else None
-        if known is not None and known.encodes:
-            categories = [set(map(str, values)) for values in block.steps[0].categories_]
-            columns.categories.update(zip(chosen, categories))
-        elif known is not None and known.keeps == "values":
-            columns.gaps.update(chosen)
-    if ignores_missing(model):
-        columns.gaps.update(name for name in columns.names if name not in columns.categories)
-    return columns
-
-
-class RowPredictor:
-    """Predicts rows of a table, and counts values that the model cannot use, by column."""
-
-    def __init__(self, model: BaseEstimator, table: Table, *, probabilities: bool = False) -> None:
-        self.model, self.table, self.columns = model, table, expected_columns(model)
-        self.probability_columns = [f"probability {label}" for label in model.classes_] if probabilities else []
-        if probabilities and not hasattr(model, "predict_proba"):
-            raise ValueError(f"{type(model).__name__} has no probabilities; leave out --probabilities.")
-        self.unusable: dict[tuple[str, str], list[int]] = {}  # (reason, column): number of rows, first position
-        self.found = find_model(model)
-
     def check_columns(self, keep: Sequence[str] = (), target: str | None = None) -> list[str]:
         """Notes on the columns of the table; one error names all that are missing."""
         names = self.table.names
-        wanted = [*keep, *([] if target is None else [target]), *self.columns.names]
+        wanted = [*keep, *([] if target is None else [target]), *self.names]
         check_columns(names, wanted, str(self.table.path), self.table.notes)
-        extra = [name for name in names if name not in {*self.columns.names, *keep, target}]
+        extra = [name for name in names if name not in {*self.names, *keep, target}]
         taken = [name for name in keep if name in (*COLUMNS, *self.probability_columns)]
         if taken:
             raise TableError(f"The column {listed(taken)} cannot be kept: the predictions have a column of that name.")
@@ -133,7 +106,7 @@ class RowPredictor:
         empty = _EMPTY | dict.fromkeys(self.probability_columns, np.nan)
         predictions = pd.DataFrame(empty, index=rows.index).astype(dict.fromkeys(_TEXTS, object))
         if usable.any():
-            for name, values in self._predict(X[usable], rows.loc[usable, self.columns.names]).items():
+            for name, values in self._predict(X[usable], rows.loc[usable, self.names]).items():
                 predictions.loc[usable, name] = values
         predictions["reason"] = np.where(reason == "", predictions["reason"], reason)
         predictions["accepted"] = predictions["reason"] == ""
@@ -144,22 +117,22 @@ class RowPredictor:
         features: dict[str, np.ndarray] = {}
         reason, usable = np.full(len(rows), "", dtype=object), np.ones(len(rows), dtype=bool)
         source = str(self.table.path)
-        for name in self.columns.names:
-            known = self.columns.categories.get(name, set())
+        for name in self.names:
+            known = self.categories.get(name, set())
             values = features[name] = read_cells(
-                rows[name], self.columns.kind(name), known, source, lambda place: self.table.row_number(start + place)
+                rows[name], self._kind(name), known, source, lambda place: self.table.row_number(start + place)
             )
-            if name in self.columns.categories:
+            if name in self.categories:
                 unknown = np.array([value not in known for value in values])
                 missing = unknown & (values == MISSING_TEXT)
                 self._reject("unknown category", name, unknown & ~missing, reason, start)
             else:
-                missing = np.isnan(values) & (name not in self.columns.gaps)
+                missing = np.isnan(values) & (name not in self.gaps)
                 large = np.abs(values) > LARGEST
                 usable &= ~missing & ~large
                 self._reject("value too large", name, large, reason, start)
             self._reject("missing value", name, missing, reason, start)
-        return pd.DataFrame(features, columns=self.columns.names, index=rows.index), reason, usable
+        return pd.DataFrame(features, columns=self.names, index=rows.index), reason, usable
 
     def _reject(self, why: str, name: str, here: np.ndarray, reason: np.ndarray, start: int) -> None:
         if here.any():

@@ -91,7 +91,7 @@ def validate(
         notes.append(
             f"{given.path.name} is also the name of the fit's table; rows that trained the model prove nothing."
         )
-    frame = given.frame(predictor.columns.meaning(known["marks"], [target]))
+    frame = given.frame(predictor.meaning(known["marks"], [target]))
     X, reason, usable = predictor.features(frame)
     labels = known_names(as_text(frame[target]), set(classes))
     labelled = np.array([label is not None for label in labels])
