@@ -128,6 +128,21 @@ def test_sparse_samples_and_the_class_that_costs_decide():
     assert nearest_cases(by_cost, X, X, y).own.labels.tolist() == by_cost.predict(X).tolist()
 
 
+def test_cases_are_shown_in_an_explanation():
+    X, y = draw()
+    model = make_pipeline(StandardScaler(), GLVQ(**QUICK)).fit(X, y)
+    names = [f"flower {row}" for row in range(len(X))]
+    found = nearest_cases(model, X[:3], X, y, k=2, samples=names)
+    table = explain(model, X[:3], cases=found).table(1)
+    assert table["case"].tolist() == found.own.names[:, 0].tolist() == names[:3]
+    assert table["rival_case"].tolist() == found.rival.names[:, 0].tolist()
+    assert "flower 0" in explain(model, X[:3], cases=found)._repr_html_()
+    assert "case" not in explain(model, X[:3]).table(1)
+    for queries in (X[:2], X[1:4]):
+        with pytest.raises(ValueError, match="cases of explain must be nearest_cases of the same estimator and sam"):
+            explain(model, queries, cases=found)
+
+
 def test_nearest_cases_refuses():
     X, y = draw()
     model = GLVQ(**QUICK).fit(X, y)

@@ -30,6 +30,7 @@ from sklearn.compose import ColumnTransformer
 
 from lvq.estimators.find_model import FoundModel, need_model, rejecting_layer
 from lvq.inspection.columns import Cells, class_by_cost, frame_of, input_cells, input_values, model_inputs, row_names
+from lvq.inspection.exemplars import NearestCases
 from lvq.inspection.steps import (
     Indices,
     Names,
@@ -67,6 +68,7 @@ class InputExplanation(NamedTuple):
     rival_label: Labels  # class of the rival
     # (n_samples, n_columns), of sum log P(label)/P(rival_label); None where the probabilities are another function
     evidence: Floats | None
+    cases: NearestCases | None = None  # known cases nearest to each sample, of label and rival_label, where given
 
     def __repr__(self) -> str:
         what = "contributions" if self.evidence is None else "evidence"
@@ -98,7 +100,7 @@ class InputExplanation(NamedTuple):
             evidence add `evidence`, log-odds for the label against `rival_label`, and `odds`, its exponential: the
             factor by which this feature alone multiplies these odds, 1 where it favours neither. Others add
             `contribution` (to D- - D+) and `fraction`, the contribution divided by the sum of the absolute
-            contributions of the sample.
+            contributions of the sample. Cases add `case` and `rival_case`, the nearest of the two classes.
         """
         if n_features is not None and n_features < 1:
             raise ValueError(f"n_features of table must be at least 1, or None for all features, got {n_features!r}.")
@@ -132,6 +134,8 @@ class InputExplanation(NamedTuple):
         evidence = None if self.evidence is None else self.evidence[sample]
         total = float(np.abs(row).sum()) or 1.0
         values, known = input_cells(self.inputs, sample), self.prototype_values
+        sides = {} if self.cases is None else {"case": self.cases.own, "rival_case": self.cases.rival}
+        cases = {column: side.names[sample, 0] for column, side in sides.items()}
         for k in np.argsort(-np.abs(row), kind="stable")[:n_features].tolist():
             if evidence is None:
                 amounts = {"contribution": float(row[k]), "fraction": float(row[k]) / total}
@@ -149,6 +153,7 @@ class InputExplanation(NamedTuple):
                 "winner_value": None if known is None else known[winner, k],
                 "rival_value": None if known is None else known[rival, k],
                 **amounts,
+                **cases,
             }
 
 
@@ -186,7 +191,7 @@ def _size(logarithm: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
-def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
+def explain(estimator: BaseEstimator, X: MatrixLike, cases: NearestCases | None = None) -> InputExplanation:
     """Winner, rival, certainty and the contribution of each input column, for each sample.
 
     For models whose probabilities are softmax(-(xi/T) d_c), such as `LVQClassifier`, the contributions are evidence
@@ -201,6 +206,9 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
         columns, PCA, TruncatedSVD, SavitzkyGolay, and ColumnTransformers of these. Other steps are an error.
     X : array-like of shape (n_samples, n_columns)
         Samples, as the estimator takes them. Pass only a few sparse rows, as the result is dense.
+    cases : NearestCases, optional
+        `lvq.inspection.nearest_cases` of the same samples, which the table then shows: a reason where features have
+        no names, as in embeddings.
 
     Returns
     -------
@@ -244,6 +252,8 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
     model, Z = found.model, dense(model_inputs(found, X))  # the result is dense as well
     nearest, certainty = model.nearest(as_numpy(model.distances(Z)), class_by_cost(found, estimator, X))
     labels, rivals = (model.classes[model.labels[place]] for place in (nearest.winner, nearest.rival))
+    if cases is not None and not np.array_equal([side.labels for side in cases], [labels, rivals]):
+        raise ValueError("cases of explain must be nearest_cases of the same estimator and samples.")
     contributions = contributions_between(found, Z, nearest.winner, nearest.rival)
     reject, reaching = rejecting_layer(estimator, X)
     scale = model.log_odds_scale
@@ -258,6 +268,7 @@ def explain(estimator: BaseEstimator, X: MatrixLike) -> InputExplanation:
         prototype_values=input_values(found, model.prototypes),
         rival_label=rivals,
         evidence=None if scale is None else scale * contributions,
+        cases=cases,
     )
 
 
