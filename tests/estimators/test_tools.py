@@ -53,7 +53,7 @@ def test_importances_select_features(model, informative):
 
 @pytest.mark.parametrize(
     ("model", "reason"),
-    [(GLVQ(), "it has no relevances"), (GRLVQ(), "trained by partial_fit")],
+    [(GLVQ(), "it has no relevances"), (GRLVQ(), "changed by partial_fit")],
     ids=repr,
 )
 def test_no_importances(model, reason, informative):
