@@ -115,7 +115,7 @@ def test_a_guarantee_that_is_not_achievable_is_weaker_and_reports_the_rows_it_ne
     note = re.search(
         r"An error rate of at most 1 % could not be guaranteed; ([\d.]+) % is the lowest bound that can be guaranteed "
         r"for accepted predictions, with confidence 0\.95, at a coverage of \d+ %\. .* Why: .* needs at least 299 "
-        r"accepted testing samples .* give about (\d+) samples to fit .* The rows to fit are 75 % of the table; the others",
+        r"accepted testing samples .* give about (\d+) samples to fit .* The rows to fit are 75 % of the table",
         completed.err.replace("\n", " "),
     )
     assert note is not None, completed.err
