@@ -1,6 +1,7 @@
 """The functions behind the commands: preparation, pipelines, runs, fits and predictions."""
 
 import inspect
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvq import GLVQ, GMLVQ, RSLVQ, LVQClassifier, LVQClassifierCV
+from lvq.estimators.find_model import need_model
 from lvq.estimators.registry import MODELS
+from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import Matrix
 
 pd = pytest.importorskip("pandas")
@@ -210,6 +213,23 @@ def test_the_models_of_the_folds_are_fitted_once(monkeypatch):
         assert results[-1].model.cv.n_splits == 5
     assert fits == [48] * 5 + [60] + [45] * 4 + [60] + [48] * 5 + [60] + [48] * 5
     np.testing.assert_array_equal(*(result.model.estimator_[-1].prototypes_ for result in results[:2]))
+
+
+@pytest.mark.parametrize("options", [{}, {"max_error": 0.3}, {"costs": {"no:yes": 3.0}}])
+def test_each_row_is_predicted_once_by_the_fitted_model(monkeypatch, options):
+    """Thresholds and all parts of the report read the same distances; the map has others, of its grid."""
+    seen, table = [], mixed(n=120)
+    for name in ("distances", "predicted"):
+        before = getattr(PrototypeModel, name)
+        counting = lambda self, X, before=before: seen.append((self, X)) or before(self, X)  # noqa: E731
+        monkeypatch.setattr(PrototypeModel, name, counting)
+    run = fit(table, "kind", folds=2, **options)
+    found = need_model(run.model, "a test")
+    rows = Counter(row.tobytes() for model, X in seen if model is found.model for row in np.asarray(X))
+    counts = [rows[row.tobytes()] for row in found.inputs(table[run.model.feature_names_in_])]
+    tested = split_rows(prepare(table, "kind"), Design(), 0.25, seed=0)[1]
+    assert {counts[row] for row in tested} == {1}
+    assert set(counts) == ({0, 1} if "max_error" in options else {1})  # what trains is not tested
 
 
 @pytest.mark.parametrize("options", [{"folds": 0}, {"folds": 5}, {"folds": 0, "max_error": 0.3}])

@@ -25,14 +25,11 @@ from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 import lvq
 from experiments.datasets import available, load_dataset
 from lvq import GLVQ, GMLVQ, GRLVQ, LVQClassifier, RejectClassifier
-from lvq.model.prototype_model import PrototypeModel
 from lvq.rejection import CostClassifier
 from lvq.reports import Context, Folds, Report, render
 from lvq.reports.charts import drawings
-from lvq.reports.held_out import Columns, HeldOut
 from lvq.reports.metrics import fraction_of, metrics_of
 from lvq.reports.rejection import operating_points
-from lvq.reports.samples import RESOLUTION
 from lvq.solvers.lbfgs import LBFGS
 from lvq.solvers.online import Online
 
@@ -423,23 +420,6 @@ def test_steps_before_the_rejection_are_not_skipped():
     report = Report.of(model, X[1::2], y[1::2])
     assert report.metrics.accuracy.value == model.score(X[1::2], y[1::2])
     assert report.coverage.count == model[-1].accept(model[0].transform(X[1::2])).sum()
-
-
-def test_held_out_rows_are_predicted_once(monkeypatch):
-    """All parts of the report take their numbers from one table of distances; the map has another one of its grid."""
-    frame, y, model = tumours()
-    reject = RejectClassifier(model, cv="prefit").fit(frame, y)
-    evaluated = []
-    for name in ("distances", "predicted"):
-        method = getattr(PrototypeModel, name)
-        counting = lambda self, X, method=method: (evaluated.append(len(X)), method(self, X))[1]  # noqa: E731
-        monkeypatch.setattr(PrototypeModel, name, counting)
-    HeldOut.of(reject, Columns(reject), frame.iloc[:50], y[:50], None)
-    assert evaluated.count(50) == 1
-    evaluated.clear()
-    Report.of(reject, frame.iloc[:50], y[:50], X_train=frame)
-    assert evaluated.count(50) == 1 + 1  # and the points of the map, for what falls in the region of its class
-    assert evaluated.count(RESOLUTION**2) == 1
 
 
 # -- evidence ----------------------------------------------------------------------------------------------------------

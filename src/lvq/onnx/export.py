@@ -173,7 +173,7 @@ def _finished(result: ModelProto, estimator: BaseEstimator, found: FoundModel) -
     try:
         onnx.checker.check_model(result, full_check=True)
     except Exception as error:  # of the checker, of shape inference, or of what they are written in
-        raise ValueError(f"{problem}: {error}") from error
+        raise ValueError(f"{problem}: {error}; transform X with them first.") from error
     rounding = rounding_nodes(result)
     if rounding:
         raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder
 
 from lvq.inspection.steps import dense, indicated, linear_map
 from lvq.onnx.graph import Graph
@@ -120,19 +120,8 @@ def _convert_encoder(scope: Scope, operator: Operator, container: ModelComponent
     graph.name_output(graph.cast(codes, np.float64), operator.outputs[0].full_name)
 
 
-def _refuse_bins(operator: Operator) -> None:
-    raise ValueError(
-        "to_onnx cannot convert KBinsDiscretizer, as skl2onnx does not compute it in float64; transform X with that "
-        "step first, and pass the rest of the pipeline."
-    )
-
-
 # arguments of `skl2onnx.convert_sklearn` for the transformers that it would convert in float32
 OWN_CONVERSIONS: dict[str, dict[type, Argument]] = {
     "custom_conversion_functions": {SimpleImputer: _convert_imputer, OneHotEncoder: _convert_encoder},
-    "custom_shape_calculators": {
-        SimpleImputer: _shapes,
-        OneHotEncoder: _encoder_shapes,
-        KBinsDiscretizer: _refuse_bins,
-    },
+    "custom_shape_calculators": {SimpleImputer: _shapes, OneHotEncoder: _encoder_shapes},
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -161,11 +160,8 @@ def fit(
     checked, accuracies = _cross_validate(classifier.estimator, X, y, inner, folds, seed, progress)
     progress("Fitting", folds + 1, folds + 4)
     fit_rejecting(classifier, X, y, inner, seed, checked)
-
-    def whole(found: re.Match[str]) -> str:
-        return f"a table of about {int(found[1]) / (1 - test_size):.0f} {found[2]}, {found[1]} of them for training"
-
-    notes += [re.sub(r"about (\d+) (\w+) to fit", whole, text) for text in classifier.notes_]
+    more = f" The rows to fit are {100 * (1 - test_size):g} % of the table; the others are the test."
+    notes += [text + more * (" to fit" in text) for text in classifier.notes_]
     progress("Reporting", folds + 2, folds + 4)
     compared = None
     if folds:
