@@ -92,7 +92,8 @@ Models = Annotated[list[str] | None, _model("Model to compare; may be repeated. 
 Prototypes = Annotated[int | None, _number("Prototypes per class.", 1)]
 Others = Annotated[bool, typer.Option(help="Compare logistic regression, a random forest and an RBF-SVM too.")]
 Costs = Annotated[
-    str | None, typer.Option(metavar="COSTS", help="Costs of mistakes, true:predicted, as in bad:good=5,good:bad=1.")
+    str | None,
+    typer.Option("--costs", metavar="COSTS", help="Costs of mistakes, true:predicted, as in bad:good=5,good:bad=1."),
 ]
 # rejection and testing
 MaxError = Annotated[float | None, _fraction("Guaranteed bound on the error rate of accepted predictions.")]

@@ -113,7 +113,9 @@ def _categories(cells: NDArray[np.generic]) -> Cells:
 
 def is_gap(values: NDArray[np.generic]) -> NDArray[np.bool_]:
     """Which values of rows are missing."""
-    return np.isnan(values) if values.dtype.kind == "f" else np.vectorize(is_missing, otypes=[bool])(values)
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    return np.array([is_missing(value) for value in values.flat], dtype=bool).reshape(values.shape)
 
 
 def differ(one: NDArray[np.generic], other: NDArray[np.generic]) -> NDArray[np.bool_]:
