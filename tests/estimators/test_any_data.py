@@ -243,7 +243,7 @@ ONLINE = {
 }
 # the batch solvers have a gradient to follow, and so no rules
 penalty = st.one_of(st.just(0.0), moderate)
-penalties = {"sparsity": penalty, "smoothness": penalty}
+penalties = {"smoothness": penalty}
 BATCH_RELEVANCES = {
     GRLVQ: st.builds(Weights, local=locality, **penalties),
     GMLVQ: st.builds(Matrix, local=locality, rank=st.sampled_from([None, 1]), **penalties),

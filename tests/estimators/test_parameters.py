@@ -125,7 +125,7 @@ def test_parameters_without_an_effect_do_not_exist(cls, name):
         *[(Matrix(rank=0), "rank"), (Matrix(rank=1.5), "rank"), (Matrix(rank="full"), "rank")],
         *[(Matrix(local="all"), "local"), (Weights(local="all"), "local"), (Matrix(ridge=-1.0), "ridge")],
         *[(Matrix(log_determinant=-1.0), "log_determinant"), (Matrix(shrinkage="much"), "shrinkage")],
-        *[(Weights(sparsity=-1.0), "sparsity"), (Weights(smoothness=np.nan), "smoothness")],
+        *[(Weights(smoothness=-1.0), "smoothness"), (Weights(smoothness=np.nan), "smoothness")],
         *[(Hebbian(squared="yes"), "squared"), (FisherPrototypes(scores="mean"), "scores")],
         *[(FisherNeighbours(rivals="some"), "rivals"), (FisherPrototypes(no_variance="one"), "no_variance")],
         *[(Gaussian(width="wide"), "width"), (Gaussian(width=0.0), "width"), (Gaussian(width=-1.0), "width")],
@@ -159,7 +159,7 @@ RELEVANCE = {
     **dict.fromkeys(MODELS, ("matrix", Matrix(), "rank", 2)),
     **dict.fromkeys(RULES, ("hebbian", Hebbian(), "squared", True)),
     RLVQ: ("hebbian", Hebbian(), "squared", True),
-    GRLVQ: ("gradient", Weights(), "sparsity", 0.1),
+    GRLVQ: ("gradient", Weights(), "smoothness", 0.1),
     LGMLVQ: ("local_matrix", Matrix(local="class"), "rank", 2),
 }
 NESTED = [
@@ -216,7 +216,7 @@ def test_a_solver_of_rules_keeps_their_rate():
     [
         (GMLVQ(), "relevance__rang", r"Matrix has no parameter 'rang'; it has \[.*'rank'"),
         (GMLVQ(), "relevance__free_size", "Matrix has no parameter 'free_size'"),
-        (GLVQ(relevance=Scale()), "relevance__sparsity", "Scale has no parameter 'sparsity'"),
+        (GLVQ(relevance=Scale()), "relevance__smoothness", "Scale has no parameter 'smoothness'"),
         (GRLVQ(), "relevance__rank", "Weights has no parameter 'rank'"),
         (GLVQ(), "relevance__rank", "relevance__rank: None, the relevance of GLVQ, has no parameters"),
         (GLVQ(relevance="matrx"), "relevance__rank", "'matrx', the relevance of GLVQ, has no parameters"),

@@ -195,5 +195,5 @@ def test_the_solver_of_many_sparse_features(counts, monkeypatch):
     for model in (GLVQ(), LOGM(kernel="gaussian"), RSLVQ()):
         assert used(model) is Online
     changed = LVQClassifier(cost="glvq", relevance=None, cost_matrix=costs)
-    for model in (GMLVQ(), changed, GRLVQ(relevance=Weights(sparsity=0.1))):
+    for model in (GMLVQ(), changed, GRLVQ(relevance=Weights(smoothness=0.1))):
         assert used(model) is Adam

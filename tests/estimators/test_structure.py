@@ -31,11 +31,6 @@ def weights_of(model):
     return np.atleast_3d(np.array(model.omega_, ndmin=3) ** 2).sum(axis=1)
 
 
-def entropy(model):
-    fractions = weights_of(model) / weights_of(model).sum(axis=1, keepdims=True)
-    return float(-(fractions * np.log(np.maximum(fractions, 1e-300))).sum(axis=1).mean())
-
-
 def roughness(model):
     """Mean squared difference of neighbours, relative to the weights."""
     if hasattr(model, "relevances_"):
@@ -60,13 +55,9 @@ def test_excluded_features_have_no_weight(model):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
-def test_penalties_prefer_few_features_and_smooth_weights(model):
+def test_a_penalty_prefers_smooth_weights(model):
     X, y = draw()
-    plain, sparse, smooth = (
-        clone(model).set_params(**given).fit(X, y)
-        for given in ({}, {"relevance__sparsity": 0.2}, {"relevance__smoothness": 5.0})
-    )
-    assert entropy(sparse) < 0.8 * entropy(plain)
+    plain, smooth = (clone(model).set_params(**given).fit(X, y) for given in ({}, {"relevance__smoothness": 5.0}))
     assert roughness(smooth) < 0.7 * roughness(plain)
 
 

@@ -17,14 +17,14 @@ from tests.estimators.configurations import assert_same
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-GROUPED = {"feature_groups": ("a", "b", "b", None), "sparsity": 0.2, "smoothness": 0.3}
+GROUPED = {"feature_groups": ("a", "b", "b", None), "smoothness": 0.3}
 MODELS = [
     GRLVQ(relevance=Weights(**GROUPED), kernel="cauchy", n_prototypes=2),
     GMLVQ(relevance=Matrix(rank=2, log_determinant=0.2)),
     LOGM(kernel=Gaussian(width="learned")),
     RSLVQ(n_prototypes=2, decision="posterior"),
     LVQClassifier(cost="mce", relevance="matrix", cost_matrix=[[0, 2, 1], [1, 0, 1], [1, 3, 0]]),
-    LVQClassifier(relevance=Matrix(local="class", ridge=0.1, shrinkage=0.2, sparsity=0.2), calibration=None),
+    LVQClassifier(relevance=Matrix(local="class", ridge=0.1, shrinkage=0.2, smoothness=0.2), calibration=None),
 ]
 WITHOUT_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 places = pytest.mark.parametrize("place", ["cpu", pytest.param("cuda", marks=WITHOUT_CUDA)])

@@ -35,18 +35,18 @@ def test_groups_of_prototypes_that_share_a_metric(kind):
 
 # -- free parameters of the batch solvers ------------------------------------------------------------------------------
 
-GROUPED = {"feature_groups": ("a", "b", "b", None), "sparsity": 0.2, "smoothness": 0.3}
+GROUPED = {"feature_groups": ("a", "b", "b", None), "smoothness": 0.3}
 SMOOTH = {
     "weights of any size": Weights(ridge=0.3),
     "weights per prototype": Weights(local="prototype"),
     "scale per class": Scale(ridge=0.3),
-    "few and smooth": Weights(sparsity=0.2, smoothness=0.3),
+    "smooth": Weights(smoothness=0.3),
     "groups per class": Weights(local="class", **GROUPED),
     "groups per prototype of any size": Weights(local="prototype", ridge=0.3, **GROUPED),
     "matrix of any size": Matrix(ridge=0.3),
     "matrix per class with both": Matrix(rank=2, local="class", ridge=0.3, log_determinant=0.2),
     "matrix of few features": Matrix(rank=2, **GROUPED),
-    "few per class of any size": Matrix(local="class", ridge=0.3, sparsity=0.2, smoothness=0.3),
+    "smooth per class of any size": Matrix(local="class", ridge=0.3, smoothness=0.3),
     "shrunk matrix rank 2": Matrix(rank=2, shrinkage=0.3),
     "shrunk matrix per class of any size": Matrix(local="class", ridge=0.1, shrinkage=0.3),
 }

@@ -128,7 +128,6 @@ def test_only_features_that_the_intervals_support_are_named_as_important(wdbc):
 def test_json_in_the_page_equals_the_summary(hostile, pages):
     data = json.loads(pages["hostile"].scripts["data"])
     assert data["classes"] == hostile.summary["data"]["classes"]
-    assert data["variables"] == hostile.summary["data"]["variables"]
     assert data["rejection"] == hostile.summary["rejection"]
 
 

@@ -311,18 +311,18 @@ def test_columns_are_those_of_the_data():
     assert ">missing</td>" in render(report) or not missing
 
 
-def test_contributions_and_values_are_those_of_explain():
+def test_evidence_and_values_are_those_of_explain():
     frame, y, model = tumours()
     report, found = Report.of(model, frame, y), lvq.explain(model, frame)
     assert report.map.points.winner == found.winner.tolist()
     names = found.feature_names.tolist()
-    for row, lines in enumerate(report.map.points.contributions[:20]):
+    for one in report.explanations.typical:
+        row = report.map.points.name.index(one.name)
         total = np.abs(found.contributions[row]).sum()
-        for k, fraction, value in lines:
-            place = names.index(report.data.variables[k])
-            assert fraction == pytest.approx(found.contributions[row, place] / total, abs=1e-3)
-            given = frame.iloc[row, place]
-            assert (value is None) == pd.isna(given)
+        for line in one.features:
+            place = names.index(line.name)
+            assert line.evidence == pytest.approx(found.contributions[row, place] / total, abs=1e-9)
+            assert (line.value is None) == pd.isna(frame.iloc[row, place])
 
 
 @pytest.mark.parametrize("step", [PCA(2), Normalizer()])

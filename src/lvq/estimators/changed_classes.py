@@ -43,7 +43,10 @@ def with_class(
     model, before = estimator.model_, estimator._training()
     classes = np.sort(np.append(model.classes, _checked_label(estimator, label)))
     place = int(np.searchsorted(classes, label))
-    _refuse_costs(estimator, "add_class")
+    if getattr(estimator, "cost_matrix", None) is not None:
+        raise ValueError(
+            f"add_class of {type(estimator).__name__}: the cost_matrix has no costs of a new class; fit a new model."
+        )
     new = _samples(estimator, X, [label], classes)
     if (X_old is None) != (y_old is None):
         raise ValueError(f"add_class of {type(estimator).__name__} needs both X_old and y_old, or neither of them.")
@@ -70,7 +73,6 @@ def without_class(estimator: "BaseLVQ", label: Label) -> tuple[Training, np.ndar
     name, model, before = type(estimator).__name__, estimator.model_, estimator._training()
     if label not in model.classes.tolist():
         raise ValueError(f"remove_class of {name} needs one of the classes {model.classes.tolist()}, got {label!r}.")
-    _refuse_costs(estimator, "remove_class")
     place = model.classes.tolist().index(label)
     keep = before.labels != place
     if len(np.unique(before.labels[keep])) < 2:
@@ -103,14 +105,6 @@ def _checked_label(estimator: "BaseLVQ", label: Label) -> np.ndarray:
     if given.item() in classes.tolist():
         raise ValueError(f"label of add_class of {name} must be a new class, got {label!r}, which it already knows.")
     return given
-
-
-def _refuse_costs(estimator: "BaseLVQ", method: str) -> None:
-    if getattr(estimator, "cost_matrix", None) is not None:
-        raise ValueError(
-            f"{method} of {type(estimator).__name__} cannot change a model with a cost_matrix, which is of all "
-            "classes; fit a new model."
-        )
 
 
 def _samples(estimator: "BaseLVQ", X: Argument, y: Argument, classes: np.ndarray) -> ArraySamples:

@@ -123,7 +123,7 @@ class Described:
     """
 
 
-PENALTIES = ("ridge", "log_determinant", "shrinkage", "sparsity", "smoothness")  # of relevances, in batch solvers
+PENALTIES = ("ridge", "log_determinant", "shrinkage", "smoothness")  # of relevances, in batch solvers
 CONSTRAINTS: dict[str, list[object]] = {
     "n_prototypes": [at_least_one, dict, one_of("auto")],
     "init": [one_of(*STARTS), "array-like", tuple],

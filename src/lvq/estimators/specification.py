@@ -314,11 +314,10 @@ def _check_groups(relevance: Structured, groups: list[Hashable], n_features: int
             f"feature_groups of {name} must have a label for each of {n_features} features, not None for all of them; "
             f"got {len(groups)}, {len(used)} of them not None."
         )
-    if isinstance(relevance, Matrix) and relevance.sparsity == 0 and len(set(used)) < len(used):
+    if isinstance(relevance, Matrix) and len(set(used)) < len(used):
         raise ValueError(
             f"feature_groups of {name} must have different labels for all features in use, as a matrix cannot give "
-            "equal weights and groups only affect 'sparsity'. Set sparsity, or relevance='gradient' or "
-            "'local_diagonal'."
+            "equal weights: use relevance='gradient' or 'local_diagonal'."
         )
     if getattr(relevance, "log_determinant", 0) > 0 and len(used) < len(groups):
         raise ValueError(

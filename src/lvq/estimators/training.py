@@ -115,7 +115,7 @@ def run(parts: Parts, training: Training, samples: ArraySamples, report: Report)
         return training, Result(training.params, 0, [], converged=True)
     # Adam scales every coordinate; a structure, a shrinkage to the identity and rules of the user's own are of features
     of_features = type(rule) not in (Relevance, Matrix) or getattr(rule, "feature_groups", None) is not None
-    of_features = of_features or any(getattr(rule, name, 0) for name in ("sparsity", "smoothness", "shrinkage"))
+    of_features = of_features or any(getattr(rule, name, 0) for name in ("smoothness", "shrinkage"))
     outside = isinstance(parts.solver, Adam) or of_features or parts.unit_length
     space = None if outside else sample_space(samples, rule.metric(training.labels))
     params = None if space is None else space.inside(training.params)

@@ -87,7 +87,6 @@ class Structured(Relevance, Structure):
     local: Local | None = None
     ridge: float = 0.0
     feature_groups: Sequence[Hashable] | None = field(default=None, compare=False)
-    sparsity: float = 0.0
     smoothness: float = 0.0
 
     @property
@@ -134,9 +133,6 @@ class Weights(Structured):
     feature_groups : sequence of str, int or None, optional
         A label for each feature: features with the same label have the same weight, such as the columns of a one-hot
         variable or the wavelengths of a band; None excludes a feature. Batch solvers only.
-    sparsity : float, default=0.0
-        Weight of the entropy of the weights of features or groups, which prefers few of them: 0 for one feature and
-        log(n) for n equal ones, so 0.01 to 0.1 have an effect. Batch solvers only.
     smoothness : float, default=0.0
         Weight of the squared differences between neighbouring features, for features that have an order, as in
         spectra. Batch solvers only.
@@ -190,7 +186,6 @@ class Scale(Weights):
     free_size: ClassVar[bool] = True
     local: Local | None = "class"
     feature_groups: None = field(default=None, init=False)
-    sparsity: float = field(default=0.0, init=False)
     smoothness: float = field(default=0.0, init=False)
 
     def shared(self, values: Array) -> Array:
@@ -211,9 +206,9 @@ class Matrix(Structured):
         with a ridge the norm of Omega is learned, without one it is one. From 500 samples on the weight falls as one
         over their number. Batch solvers only.
     feature_groups : sequence of str, int or None, optional
-        As in `Weights`, but weights are not made equal: groups only affect `sparsity`, and None excludes a feature.
-    sparsity, smoothness : float, default=0.0
-        As in `Weights`; smoothness is for the rows of Omega, relative to |Omega|^2.
+        None excludes a feature, as in `Weights`; all other labels must differ, as a matrix has no equal weights.
+    smoothness : float, default=0.0
+        As in `Weights`, for the rows of Omega, relative to |Omega|^2.
     rank : int, "auto" or None, default=None
         Rows of Omega. None means as many as features; with fewer samples than features, and a ridge or more than 1,000
         features, as many as there are directions in which samples differ. "auto" is the same up to 64 features, and 32

@@ -1,13 +1,11 @@
 """What is known about the features, as constraints and penalties of relevances learned by gradient.
 
-Features can share a weight (the columns of a one-hot variable, the wavelengths of a band) or be excluded; few of them
-can be preferred (`sparsity`), and smooth weights along features that have an order, as in spectra (`smoothness`). Both
-penalties are pure numbers that do not depend on the size of the metric. With w_g the sum of Lambda_ll over the features
-l of group g, divided by the trace, they are
+Features can share a weight (the columns of a one-hot variable, the wavelengths of a band) or be excluded, and smooth
+weights can be preferred along features that have an order, as in spectra. This penalty, `smoothness`, is a pure number
+that does not depend on the size of the metric:
 
-    sparsity   sum_g -w_g log w_g                                  the entropy: 0 for one group, log G for G equal ones
-    smoothness sum_kl (Omega_k,l+1 - Omega_kl)^2 / |Omega|^2       for matrices, also a function of Lambda alone
-    smoothness n sum_l (lambda_l+1 - lambda_l)^2 / (sum_l lambda_l)^2    for weights of features
+    sum_kl (Omega_k,l+1 - Omega_kl)^2 / |Omega|^2                for matrices, also a function of Lambda alone
+    n sum_l (lambda_l+1 - lambda_l)^2 / (sum_l lambda_l)^2       for weights of features
 
 summed over the metrics where each class or prototype has its own.
 """
@@ -19,16 +17,14 @@ import numpy as np
 from lvq.model.rows import beside, like, namespace, zeros
 from lvq.typing import Array
 
-SMALLEST_GROUP = 1e-30  # fraction of the metric below which a group counts as this much: its logarithm must be finite
 EXCLUDED = -1  # group of features whose weight is not learned
 
 
 class Structure:
-    """Groups of features, and penalties of their weights: what the rules learned by gradient have in common.
+    """Groups of features, and the penalty of their weights: what the rules learned by gradient have in common.
 
     Each label in `feature_groups` is a group; features with the label None are excluded, and None for all labels means
-    that each feature is its own group. Weights of features are equal within a group. Matrices have no equal weights;
-    there groups count in `sparsity`.
+    that each feature is its own group. Weights of features are equal within a group; matrices have no equal weights.
 
     Examples
     --------
@@ -39,7 +35,6 @@ class Structure:
     """
 
     feature_groups: Sequence[Hashable] | None
-    sparsity: float
     smoothness: float
 
     def _groups(self) -> np.ndarray:
@@ -62,44 +57,24 @@ class Structure:
 
     def penalty_of_weights(self, weights: Array) -> tuple[Array, Array] | None:
         """The penalty of weights of features, (n) or (K, n), and its gradient; None without a penalty."""
-        if self.sparsity == 0 and self.smoothness == 0:
+        if self.smoothness == 0:
             return None
         weights = self.used(weights)
-        value, gradient = self._entropy(weights)
-        if self.smoothness > 0:
-            total = weights.sum(-1)[..., None]
-            factor = self.smoothness * weights.shape[-1] / total**2
-            steps, curved = self._steps(weights)
-            value = value + (factor[..., 0] * steps).sum()
-            gradient = gradient + 2 * factor * (curved - steps[..., None] / total)
-        return value, self.used(gradient)
+        total = weights.sum(-1)[..., None]
+        factor = self.smoothness * weights.shape[-1] / total**2
+        steps, curved = self._steps(weights)
+        return (factor[..., 0] * steps).sum(), self.used(2 * factor * (curved - steps[..., None] / total))
 
     def penalty_of_matrices(self, omega: Array) -> tuple[Array, Array] | None:
         """The penalty of one matrix, (m, n), or several, (K, m, n), and its gradient; None without a penalty."""
-        if self.sparsity == 0 and self.smoothness == 0:
+        if self.smoothness == 0:
             return None
         omega = self.used(omega)
-        weights = (omega * omega).sum(-2)
-        value, by_weight = self._entropy(weights)
-        gradient = 2 * omega * by_weight[..., None, :]
-        if self.smoothness > 0:
-            total = weights.sum(-1)[..., None, None]
-            steps, curved = self._steps(omega)
-            steps = steps.sum(-1)[..., None, None]
-            value = value + self.smoothness * (steps / total).sum()
-            gradient = gradient + 2 * self.smoothness / total * (curved - steps / total * omega)
-        return value, gradient
-
-    def _entropy(self, weights: Array) -> tuple[Array, Array]:
-        """sparsity times the entropy of the groups' weights, and its gradient by the weight of each feature."""
-        if self.sparsity == 0:
-            return zeros((), weights), namespace(weights).zeros_like(weights)
-        total = weights.sum(-1)[..., None]
-        fractions = weights / total
-        sums = fractions if self.feature_groups is None else self._totals(fractions)
-        logarithms = namespace(weights).log(namespace(weights).clip(sums, SMALLEST_GROUP, None))
-        entropy = -(fractions * logarithms).sum(-1)[..., None]
-        return self.sparsity * entropy.sum(), -self.sparsity / total * self.used(logarithms + entropy)
+        total = (omega * omega).sum((-2, -1))[..., None, None]
+        steps, curved = self._steps(omega)
+        steps = steps.sum(-1)[..., None, None]
+        gradient = 2 * self.smoothness / total * (curved - steps / total * omega)
+        return self.smoothness * (steps / total).sum(), gradient
 
     def _totals(self, values: Array) -> Array:
         """The sum over each group, along the last axis, at each of its features; 0 where excluded."""

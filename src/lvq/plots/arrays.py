@@ -8,7 +8,7 @@ wavelengths.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import ceil, isqrt, sqrt
 from typing import Literal, NamedTuple
 
@@ -86,14 +86,12 @@ def relevance_profile(estimator: BaseEstimator, *, values: Values | None = None)
         raise ValueError(f"values must be 'importance' or 'lambda', got {values!r}.")
     if values == "importance" and model.importances is None:
         raise ValueError(
-            "values must be 'lambda' for this model, which has no relevances, or was trained by partial_fit; use "
+            "values must be 'lambda' for this model, which has no relevances, or was changed without all samples; use "
             "variable_importances for importances."
         )
     if values != "lambda" and model.importances is not None:
         return np.array(model.importances)
-    rows = np.array([(np.atleast_2d(omega) ** 2).sum(axis=0) for omega in _matrices(model)])
-    rows /= rows.sum(axis=1, keepdims=True)
-    return _mean(model, rows)
+    return _mean(model, lambda omega: (np.atleast_2d(omega) ** 2).sum(axis=0) / (omega**2).sum())
 
 
 def lambda_matrix(estimator: BaseEstimator) -> Floats:
@@ -124,18 +122,13 @@ def lambda_matrix(estimator: BaseEstimator) -> Floats:
 
 def mean_lambda(model: PrototypeModel) -> Floats:
     """Lambda of a model; the mean over the prototypes where they have local matrices."""
-    matrices = [np.diag(omega**2) if omega.ndim == 1 else omega.T @ omega for omega in _matrices(model)]
-    return _mean(model, np.array(matrices))
+    return _mean(model, lambda omega: np.diag(omega**2) if omega.ndim == 1 else omega.T @ omega)
 
 
-def _matrices(model: PrototypeModel) -> list[np.ndarray]:
-    """Omega of each group of prototypes; a vector is a diagonal matrix."""
-    return [model.matrix_of(int(first)) for first in np.flatnonzero(np.diff(model.group, prepend=-1))]
-
-
-def _mean(model: PrototypeModel, per_group: Floats) -> Floats:
-    """Mean over the prototypes of something that each group has."""
-    return per_group[0] if len(per_group) == 1 else np.average(per_group, axis=0, weights=np.bincount(model.group))
+def _mean(model: PrototypeModel, of: Callable[[np.ndarray], np.ndarray]) -> Floats:
+    """Mean over the prototypes of a function of their Omega; a vector is a diagonal matrix."""
+    each = [of(model.matrix_of(int(first))) for first in np.flatnonzero(np.diff(model.group, prepend=-1))]
+    return each[0] if len(each) == 1 else np.average(each, axis=0, weights=np.bincount(model.group))
 
 
 # -- names -------------------------------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def render(report: Report) -> str:
     need("matplotlib", "report", "The report")  # of the charts
     data, prototypes = report.data, report.prototypes
     read_by_script = {
-        "classes": data.classes, "variables": data.variables, "n_samples": data.n_samples, "points": report.map.points,
+        "classes": data.classes, "n_samples": data.n_samples, "points": report.map.points,
         "rejection": report.rejection, "prototypes": {"label": prototypes.label, "name": prototypes.name},
     }  # fmt: skip
     return environment().get_template("report.html").render(

@@ -16,7 +16,6 @@ from lvq.reports.text import label_texts
 from lvq.typing import Floats, JSONValue
 
 RESOLUTION = 200  # grid points of the regions, in each direction
-MAP_FEATURES = 3  # features named for a sample on the map
 MAX_EXPLAINED = 6  # samples of each kind
 EXPLAINED_FEATURES = 6  # features of an explanation: bars,
 LISTED_FEATURES = 40  # and numbers, where they are evidence
@@ -38,7 +37,6 @@ class Points:
     winner: list[int]
     rival: list[int]
     toggles: list[list[int]]  # operating points at which a sample becomes rejected or accepted again
-    contributions: list[list[list[JSONValue]]]  # column, fraction of all contributions, value
 
 
 @dataclass(frozen=True)
@@ -73,21 +71,9 @@ def map_of(held_out: HeldOut, rows: Codes, points: OperatingPoints) -> Map:
             winner=near.winner[rows].tolist(),
             rival=near.rival[rows].tolist(),
             toggles=toggles(points[0][:, rows]),
-            contributions=_largest_contributions(held_out, rows),
         ),
         display=display,
     )
-
-
-def _largest_contributions(held_out: HeldOut, rows: Codes) -> list[list[list[JSONValue]]]:
-    """For each sample its columns of largest contribution."""
-    contributions = held_out.contributions(rows)
-    size = np.abs(contributions)
-    total, top = np.maximum(size.sum(axis=1), TINY), np.argsort(-size, axis=1, kind="stable")[:, :MAP_FEATURES]
-    return [
-        [[int(k), round(float(row[k] / whole), 3), value[k]] for k in best]
-        for row, whole, value, best in zip(contributions, total, held_out.shown(rows), top)
-    ]
 
 
 # -- explanations ------------------------------------------------------------------------------------------------------

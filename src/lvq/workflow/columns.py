@@ -311,9 +311,7 @@ def _check_texts(column: pd.Series, source: str) -> None:
 
 
 def code_notes(numbers: pd.DataFrame) -> list[str]:
-    """Notes on values that look like codes for missing ones, or like the number of a row in its group.
-
-    Codes are usual ones, in several rows, far from the other values.
+    """Notes on values that look like codes for missing ones: usual codes, in several rows, far from the other values.
 
     Examples
     --------
@@ -324,11 +322,6 @@ def code_notes(numbers: pd.DataFrame) -> list[str]:
     """
     notes = []
     for name in numbers:
-        values, low = numbers[name].to_numpy(), numbers[name].min()
-        starts = values == low  # 1, 2, 3, 1, 2, ...
-        if low in (0, 1) and 3 * starts.sum() <= len(values) and (starts | (np.diff(values, prepend=0) == 1)).all():
-            counts = f"{name!r} counts up from {low:g}, {starts.sum()} times"
-            notes.append(f"{counts}: if it only numbers the rows of groups, use --drop {name!r}.")
         coded = numbers[name].isin(CODES)
         low, lower, upper, high = numbers[name][~coded].quantile([0, 0.25, 0.75, 1]).tolist()
         for code, count in numbers[name][coded].value_counts(sort=False).sort_index().items():

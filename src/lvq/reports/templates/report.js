@@ -2,7 +2,7 @@
 (() => {
   const byId = (id) => document.getElementById(id);
   const data = JSON.parse(byId("data").textContent);
-  const { rejection, points, prototypes, classes, variables } = data;
+  const { rejection, points, prototypes, classes } = data;
   const slider = byId("position"), only = byId("only"), sample = byId("sample");
   const order = points.true.map((_, k) => k).sort((a, b) => points.certainty[a] - points.certainty[b] || a - b);
   let selected = null;
@@ -15,11 +15,6 @@
     value === null ? "–" : Math.abs(value) >= 1000 && Math.abs(value) < 1e7 ? value.toFixed(0) : String(Number(value.toPrecision(4)));
   const count = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, " ");
   const shortened = (name) => (name.length <= 40 ? name : `${name.slice(0, 39)}…`);
-  const shown = (value) => (typeof value === "string" ? shortened(value) : number(value));
-  const signedPercent = (fraction) => {
-    const size = Math.abs(100 * fraction).toFixed(0);
-    return `${size === "0" ? "" : fraction < 0 ? "−" : "+"}${size} %`;
-  };
 
   // -- marks of the map: the k-th of a class in its group is the k-th sample of the class -------------------------
 
@@ -77,7 +72,6 @@
       correct ? "correct" : `wrong, true class: ${classes[points.true[k]]}`,
       `certainty ${number(points.certainty[k])}, ${accepted(k, position()) ? "accepted" : "rejected"} at this position of the slider`,
       `nearest prototype of this class ${prototype(points.winner[k])}; nearest of another class ${prototype(points.rival[k])}`,
-      ...points.contributions[k].map(([variable, fraction, value]) => `${shortened(variables[variable])} ${value === null ? "missing" : `= ${shown(value)}`}: ${signedPercent(fraction)}`),
     ];
   }
 
