@@ -59,6 +59,7 @@ def time_process(python: str, key: tuple[str, str], where: str, times: list[floa
     arrays = "X, y = (np.load(f'{sys.argv[1]}/{name}.npy') for name in 'Xy')"
     program = f"import sys, numpy as np; {statement}; {arrays}; {model}.fit(X, y)"
     settings: dict[str, Any] = {"PYTHONPATH": str(ROOT / "src"), "PYTHONWARNINGS": "ignore", "PYTHONNOUSERSITE": "1"}
+    settings["PYTHONDONTWRITEBYTECODE"] = ""  # the first process compiles this library, as an installation does
     start = time.perf_counter()
     done = subprocess.run([python, "-c", program, where], env=os.environ | settings, capture_output=True, check=False)
     times.append(time.perf_counter() - start)

@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from lvq.model.links import Part
 from lvq.model.metrics import DistanceGradient, class_starts, nearest_by_class, nearest_pair
-from lvq.model.rows import as_columns, beside, like, namespace, put_columns, take_along, take_columns, zeros
+from lvq.model.rows import as_columns, beside, like, namespace, put_columns, take_along, zeros
 from lvq.typing import Array
 
 
@@ -281,19 +281,19 @@ class CrossEntropyCost(Part):
         if self.cost_matrix is not None:
             costs = like(beside(self.cost_matrix, d), d)[classes][:, classes]
             exponent, factor = _with_costs(exponent, costs[place], place)
-        mine = take_columns(exponent, place)
-        parts = xp.exp(exponent)
-        put_columns(parts, place, 0)
+        own = beside(np.arange(len(place)), d), place
+        mine, parts = exponent[own], xp.exp(exponent)
+        parts[own] = 0
         rivals = parts.sum(1)
         total = rivals + xp.exp(mine)
         cost, slope = xp.log(total) - mine, parts
         slope *= (-self.xi / total)[:, None]
-        put_columns(slope, place, self.xi * (rivals / total))
+        slope[own] = self.xi * (rivals / total)
         if factor is not None:
             cost, slope = factor * cost, factor[:, None] * slope
         if self.alpha:
-            cost = cost + self.alpha * take_columns(d, place)
-            put_columns(slope, place, take_columns(slope, place) + self.alpha)
+            cost = cost + self.alpha * d[own]
+            slope[own] += self.alpha
         return cost, slope
 
 
