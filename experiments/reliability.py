@@ -1,7 +1,7 @@
 """Writes `docs/reliability.md`: guarantees by simulation, certificates under attack, and the test suite.
 
     python -m experiments.guarantees && python -m experiments.certificates
-    python -m pytest --junitxml out/tests.xml
+    python -m pytest -m "" --junitxml out/tests.xml
     python -m experiments.reliability --tests out/tests.xml
 
 The numbers of the tests are kept in `results/tests.json`, so that the page can be written again without running them.
@@ -68,8 +68,8 @@ def page(guarantees: list[dict[str, Any]], certificates: list[dict[str, Any]], t
 def ended(tests: dict[str, Any]) -> str:
     """How the tests ended."""
     return (
-        f"On {tests['date']}, at commit `{tests['commit']}`: {tests['passed']:,} tests passed, {tests['failed']} "
-        f"failed, {tests['skipped']:,} were skipped, as they need hardware or software that was not there."
+        f"On {tests['date']}, at commit `{tests['commit']}`, `make test-all` passed {tests['passed']:,} tests; "
+        f"{tests['failed']} failed, {tests['skipped']:,} were skipped, as they need hardware or software that was not there."
     )
 
 
