@@ -69,7 +69,8 @@ def ended(tests: dict[str, Any]) -> str:
     """How the tests ended."""
     return (
         f"On {tests['date']}, at commit `{tests['commit']}`, `make test-all` passed {tests['passed']:,} tests; "
-        f"{tests['failed']} failed, {tests['skipped']:,} were skipped, as they need hardware or software that was not there."
+        f"{tests['failed']} failed, {tests['skipped']:,} were skipped, as they need hardware or software that was not "
+        "there."
     )
 
 
