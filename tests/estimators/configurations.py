@@ -22,7 +22,7 @@ VARIANTS = [
     LVQ3(n_prototypes=2, kernel="gaussian"),
     RLVQ(relevance=Hebbian(squared=True), n_prototypes=2),
     GLVQ(kernel=Gaussian(width="learned")),
-    GLVQ(slope="time", solver=Online(step="gradient", schedule="inverse")),
+    GLVQ(slope="time", solver=Online(step="gradient", schedule="constant")),
     GMLVQ(kernel="gaussian", n_prototypes=2, init="means"),
     LGMLVQ(relevance=Matrix(local="prototype"), n_prototypes=2),
     MCE(kernel="rational_quadratic", solver=Online(schedule="constant")),

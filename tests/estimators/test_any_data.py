@@ -195,7 +195,7 @@ def online(steps=("scaled",), rates=any_rate_or_none):
         Online,
         learning_rate=rates,
         relevance_rate=st.one_of(st.sampled_from([None, 0.0]), any_rate),
-        schedule=st.sampled_from(["linear", "constant", "inverse"]),
+        schedule=st.sampled_from(["linear", "constant"]),
         step=st.sampled_from(steps),
         shuffle=st.booleans(),
     )

@@ -121,8 +121,6 @@ def decay(spec, time):
     """Factor of all rates after `time` steps."""
     if spec.schedule == "linear":
         return 1 - time / spec.horizon
-    if spec.schedule == "inverse":
-        return 1 / (1 + time / spec.horizon)
     assert spec.schedule == "constant"
     return 1.0
 

@@ -84,7 +84,6 @@ class Constant:
     [
         ("constant", [0.1] * 8),
         ("linear", [0.1 * (1 - k / 8) for k in range(8)]),
-        ("inverse", [0.1 / (1 + k / 2) for k in range(8)]),
     ],
 )
 def test_schedules(schedule, rates):

@@ -55,7 +55,6 @@ def assert_same(one, other, rtol=0.0):
     [
         ("constant", lambda t, n, epochs: 0.3),
         ("linear", lambda t, n, epochs: 0.3 * (1 - t / (n * epochs))),
-        ("inverse", lambda t, n, epochs: 0.3 / (1 + t / n)),
     ],
 )
 def test_schedules_in_closed_form(schedule, rate):

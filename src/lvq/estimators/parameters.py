@@ -169,7 +169,7 @@ CONSTRAINTS: dict[str, list[object]] = {
     "step": [one_of("scaled", "gradient", "relative")],
     "learning_rate": [not_negative],
     "relevance_rate": [not_negative, None],
-    "schedule": [one_of("constant", "linear", "inverse")],
+    "schedule": [one_of("constant", "linear")],
     "tol": [not_negative, None],
     "shuffle": ["boolean"],
 }

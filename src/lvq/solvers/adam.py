@@ -34,8 +34,8 @@ class Adam(Part):
         Rate at the start.
     batch_size : int, default=256
         Samples in one step.
-    schedule : {"linear", "constant", "inverse"}, default="linear"
-        Rates fall to 0 over all epochs, stay constant, or fall as 1/(1 + epochs done).
+    schedule : {"linear", "constant"}, default="linear"
+        Rates fall to 0 over all epochs, or stay constant.
     device : str, optional
         Where to compute, as in `LBFGS`.
     """
@@ -83,7 +83,7 @@ def train(
         total: Array = 0.0
         for batch in range(batches):
             done = len(history) + batch / batches
-            rate = settings.learning_rate * _decay(settings.schedule, done, max_iter)
+            rate = settings.learning_rate * (1 - done / max_iter if settings.schedule == "linear" else 1)
             part = _take(samples, order[batch::batches], free.prototypes)
             value, gradient = problem.value_and_gradient(free, part)
             free = means.step(free, gradient, rate)
@@ -139,12 +139,6 @@ def _scale(part: Array) -> float:
     """Factor of the rate of a part of the parameters."""
     shape = np.shape(part)
     return min(1.0, (FULL_RATE_FEATURES / shape[-1]) ** 0.5) if shape else 1.0
-
-
-def _decay(schedule: str, epochs: float, total: int) -> float:
-    if schedule == "linear":
-        return 1 - epochs / total
-    return 1 / (1 + epochs) if schedule == "inverse" else 1.0
 
 
 def _take(samples: ArraySamples, rows: Array, prototypes: Array) -> ArraySamples:

@@ -22,7 +22,6 @@ from lvq.solvers.kernels.rule import TIME, LearnedMetric, Prototypes, Rows, Rule
 from lvq.solvers.state import Report, Result, Statistics, TrainingState, silent
 from lvq.typing import Argument, Array
 
-SCHEDULES = ("constant", "linear", "inverse")
 STREAM = 0.1  # fraction of the learning rate from which a linear schedule starts, for models with a cost in a stream
 WIDTHS = (1e-3, 1e3)  # times the start, between which a learned width stays
 FILLED_BYTES = 2**20  # of sparse rows that are dense at a time, where a step changes every feature
@@ -69,9 +68,9 @@ class Online(Part):
     relevance_rate : float, optional
         Rate of the relevances or the matrix; None is 0.01 for weights, 0.001 for matrices and 0.0001 for Hebbian
         learning. The Fisher rules need none.
-    schedule : {"linear", "constant", "inverse"}, default="linear"
-        Rates fall to 0 over all epochs, stay constant, or fall as 1/(1 + epochs done). In a stream, which has no known
-        end, "linear" keeps rates constant, and models with a cost use a tenth of `learning_rate`.
+    schedule : {"linear", "constant"}, default="linear"
+        Rates fall to 0 over all epochs, or stay constant. In a stream, which has no known end, "linear" keeps rates
+        constant, and models with a cost use a tenth of `learning_rate`.
     step : {"scaled", "gradient", "relative"}, default="scaled"
         The gradient times the rate in units of the data's spread, the plain gradient times the rate, or, for relative
         costs, the gradient times (d+ + d-), which makes the rate independent of the data's scale step by step.
@@ -166,8 +165,7 @@ def _rule(objective: Objective, start: Params, X: Array, max_iter: int, settings
         cost=code_of(COSTS, cost, "cost"),
         link=code_of(KERNELS, link, "kernel"),
         relevance=code_of(RELEVANCES, relevance, "relevance"),
-        schedule=SCHEDULES.index(settings.schedule),
-        horizon=float(X.shape[0] * (max_iter if settings.schedule == "linear" else 1)),
+        horizon=float(X.shape[0] * max_iter) if settings.schedule == "linear" else np.inf,
         rate=settings.learning_rate * (state.units.step if scaled else 1.0),
         relevance_rate=float(relevance.rate if settings.relevance_rate is None else settings.relevance_rate),
         width_rate=0.0 if start.width is None else float(settings.learning_rate),

@@ -232,11 +232,7 @@ def winner_of(distances, active, number):
 @inlined
 def decay_of(rule, step):
     """Factor of all rates after a number of steps."""
-    if rule.schedule == choices.LINEAR:
-        return max(0.0, 1.0 - step / rule.horizon)
-    if rule.schedule == choices.INVERSE:
-        return 1.0 / (1.0 + step / rule.horizon)
-    return 1.0
+    return max(0.0, 1.0 - step / rule.horizon)
 
 
 @inlined

@@ -27,6 +27,12 @@ def _dot(a, b):
 
 
 @helper
+def _subtract(z, P, j, A):
+    for r in range(z.shape[0]):
+        A[j, r] = z[r] - P[j, r]
+
+
+@helper
 def _observed_difference(x, known, w, e):
     for k in range(x.shape[0]):
         e[k] = known[k] * (x[k] - w[k])
@@ -116,13 +122,14 @@ def matrices_epoch(rule, rows, order, time, prototypes, metric, version=VERSION)
             omega, low, high = omegas[g], groups[g], groups[g + 1]
             if kept:
                 np.dot(omega, x, z)
-                A[low:high] = z - P[low:high]
             else:
                 np.dot(E[low:high], omega.T, A[low:high])
             if masked:
                 diagonal = (omega * omega).sum(axis=0)
                 fractions[g, 0], fractions[g, 1] = observed_fraction(diagonal, variances, known)
             for j in range(low, high):
+                if kept:
+                    _subtract(z, P, j, A)
                 distances[j] = _dot(A[j], A[j]) / (fractions[g, 0] * norms[g] * norms[g])
         cost, number = touch(rule, time, width[0], distances, derivatives, active, starts, y[i])
         decay = decay_of(rule, time) * weight[i]

@@ -8,7 +8,6 @@ WINNER, WINDOW, GLVQ, MCE, LOGM, SNPC, RSLVQ, CROSS_ENTROPY = range(8)
 PAIR_COSTS = LOGM  # the last of those that touch two prototypes of a sample
 IDENTITY, GAUSSIAN, CAUCHY, MULTIQUADRIC, RATIONAL = range(5)
 FIXED, GRADIENT, HEBBIAN, FISHER1, FISHER2 = range(5)
-CONSTANT, LINEAR, INVERSE = range(3)
 TIME = -1.0  # value of Rule.slope that means the number of the step
 
 
@@ -18,8 +17,7 @@ class Rule(NamedTuple):
     cost: int
     link: int
     relevance: int
-    schedule: int
-    horizon: float  # steps until the linear schedule reaches zero; steps in one unit of the 1/t schedule
+    horizon: float  # steps until the rates reach zero; infinite where they are constant
     rate: float  # of the prototypes
     relevance_rate: float  # of lambda or Omega
     width_rate: float  # of the logarithm of the kernel's width
