@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import minimize
+from sklearn.utils.validation import _num_samples
 
 from lvq.estimators.inputs import samples_of_classes
 from lvq.estimators.specification import Parts
@@ -48,7 +49,7 @@ def with_class(
         raise ValueError(
             f"add_class of {type(estimator).__name__}: the cost_matrix has no costs of a new class; fit a new model."
         )
-    new = _samples(estimator, X, np.repeat(given, X.shape[0] if hasattr(X, "shape") else len(X)), classes)
+    new = _samples(estimator, X, np.repeat(given, _num_samples(X)), classes)
     if (X_old is None) != (y_old is None):
         raise ValueError(f"add_class of {type(estimator).__name__} needs both X_old and y_old, or neither of them.")
     rivals = None if X_old is None or y_old is None else _samples(estimator, X_old, y_old, classes)
