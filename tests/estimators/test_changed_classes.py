@@ -179,6 +179,8 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(digits):
         (lambda: model.add_class(X[:3, :5], 7), "features"),
         (lambda: model.add_class(X[:3], 7, X), "both X_old and y_old"),
         (lambda: model.add_class(X[:3], 7, X, y), "not among the classes"),
+        (lambda: model.add_class(X[:3], 7, X, [0]), "inconsistent numbers"),
+        (lambda: LVQ1(random_state=0).fit(X[y < 3], y[y < 3]).add_class(X[:3], 7, X, y), "not among the classes"),
         (lambda: model.remove_class(7), "needs one of the classes"),
         (lambda: GLVQ(random_state=0).fit(X[y < 2], y[y < 2]).remove_class(0), "at least two classes"),
         (lambda: GLVQ().add_class(X, 1), "not fitted"),

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import minimize
+from sklearn.utils.validation import _num_samples
 
 from lvq.estimators.inputs import samples_of_classes
 from lvq.estimators.specification import Parts
@@ -41,15 +42,17 @@ def with_class(
 ) -> tuple[Training, np.ndarray]:
     """The model with prototypes for a new class, and all classes."""
     model, before = estimator.model_, estimator._training()
-    classes = np.sort(np.append(model.classes, _checked_label(estimator, label)))
+    given = _checked_label(estimator, label)
+    classes = np.sort(np.append(model.classes, given))
     place = int(np.searchsorted(classes, label))
     if getattr(estimator, "cost_matrix", None) is not None:
         raise ValueError(
             f"add_class of {type(estimator).__name__}: the cost_matrix has no costs of a new class; fit a new model."
         )
-    new = _samples(estimator, X, [label], classes)
+    new = _samples(estimator, X, np.repeat(given, _num_samples(X)), classes)
     if (X_old is None) != (y_old is None):
         raise ValueError(f"add_class of {type(estimator).__name__} needs both X_old and y_old, or neither of them.")
+    rivals = None if X_old is None or y_old is None else _samples(estimator, X_old, y_old, classes)
     counts = np.full(len(classes), int(np.median(np.bincount(model.labels, minlength=len(model.classes)))) or 1)
     W, labels = start_prototypes(new, counts, "kmeans", before.state.random_state, classes)
     W = (on_sphere(W, labels, new) if parts.unit_length else W).astype(model.dtype)
@@ -58,11 +61,10 @@ def with_class(
     training = with_prototypes(replace(before, labels=old), parts, W, labels, own, kept, len(classes))
     if not parts.cost.smooth or counts_steps(parts.cost):
         return training, classes
-    if X_old is None or y_old is None:
+    if rivals is None:
         places = before.params.prototypes if before.state.starts is None else before.state.starts
         rivals = _stand_ins(places, old, new, parts.unit_length)
     else:
-        rivals = _samples(estimator, X_old, y_old, classes)
         every = max(1.0, before.state.units.scale.n_samples / rivals.n_samples)  # some count as all of the fit
         rivals = rivals._replace(weight=every * rivals.weight)
     return _trained(training, place, new, rivals, parts.unit_length), classes
@@ -108,9 +110,7 @@ def _checked_label(estimator: "BaseLVQ", label: Label) -> np.ndarray:
 
 
 def _samples(estimator: "BaseLVQ", X: Argument, y: Argument, classes: np.ndarray) -> ArraySamples:
-    """Checked samples in memory; a single label is for all of them."""
-    y = np.asarray(y)
-    y = np.repeat(y, X.shape[0] if hasattr(X, "shape") else len(X)) if len(y) == 1 else y
+    """Checked samples in memory."""
     return filled(samples_of_classes(estimator, X, y, None, classes, None))
 
 
