@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import normalize
 
-from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, OLVQ1, RSLVQ, SNPC, LVQClassifier
+from lvq import GLVQ, GMLVQ, LGMLVQ, LOGM, LVQ1, MCE, OLVQ1, RSLVQ, SNPC, LVQClassifier
 from lvq.model.prototype_model import PrototypeModel
 from lvq.model.relevance import Weights
 
@@ -221,3 +221,15 @@ def test_a_new_class_does_not_depend_on_the_unit(model, unit):
         return fitted.prototypes_ / scale
 
     np.testing.assert_allclose(prototypes(unit), prototypes(1.0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("model", [MCE(random_state=0), SNPC(random_state=0)], ids=["mce", "snpc"])
+def test_a_bounded_cost_adds_a_class_far_from_its_prototypes(model):
+    """Without a regulariser they end far outside of the samples, and all samples are nearer to the new mean."""
+    X, y = np.random.default_rng(2).normal(size=(40, 2)), np.repeat([0, 1, 2, 3], 10)
+    X[:, 0] += 3 * y
+    old = y < 3
+    model.fit(X[old], y[old])
+    assert np.abs(model.prototypes_).max() > 30
+    for samples in ((), (X[old], y[old])):
+        assert clone(model).fit(X[old], y[old]).add_class(X[~old], 3, *samples).score(X, y) > 0.85

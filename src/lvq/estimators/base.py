@@ -167,12 +167,12 @@ class BaseLVQ(ModelPredictions, ClassifierMixin, Specification):
     ) -> Self:
         """Add a class to the fitted model; all other prototypes stay as they are, to the bit.
 
-        The new class gets the median number of prototypes per class. They start at its mean, or its cluster
-        centres, and are trained by the cost of the model with everything else fixed: against old samples if given,
-        otherwise against the means of the old classes, each with the spread of the new samples. (If the model was
-        fitted online or its prototypes were given, against the old prototypes instead of the means.) A
-        `RejectClassifier` must be fitted again. A learned metric stays as it is, and a warning says so: if it was
-        learned for few classes, as in tables, a new fit is better.
+        The new class gets the median number of prototypes per class. They start at its mean, or its cluster centres,
+        and are trained by the cost of the model (MCE by that of LOGM, SNPC by that of RSLVQ) with everything else
+        fixed: against old samples if given, otherwise against the means of the old classes, each with the spread of the
+        new samples. (If the model was fitted online or its prototypes were given, against the old prototypes instead of
+        the means.) A `RejectClassifier` must be fitted again. A learned metric stays as it is, and a warning says so:
+        if it was learned for few classes, as in tables, a new fit is better.
 
         Give a few old samples of each class, unless classes are well separated, as in embeddings of sentences: without
         them every old class is assumed to be as wide as the new one, and accuracy suffers where classes overlap, as in

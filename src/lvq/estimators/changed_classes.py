@@ -1,9 +1,10 @@
 """Classes that are added to a fitted model or removed from it, while all other prototypes stay as they are, to the bit.
 
-The prototypes of a new class start at its mean, or its cluster centres, and are trained by the model's cost with
-everything else fixed, against old samples if given. Otherwise the rivals are where the old prototypes started, the
-means of their classes, each with the spread of the new samples: a mean alone is too easy a rival where classes overlap,
-and a trained prototype is not like a sample. On the unit sphere a mean of samples is shorter than they are.
+The prototypes of a new class start at its mean, or its cluster centres, and are trained by the model's cost (MCE by
+that of LOGM, SNPC by that of RSLVQ) with everything else fixed, against old samples if given. Otherwise the rivals are
+where the old prototypes started, the means of their classes, each with the spread of the new samples: a mean alone is
+too easy a rival where classes overlap, and a trained prototype is not like a sample. On the unit sphere a mean of
+samples is shorter than they are.
 """
 
 from dataclasses import replace
@@ -19,7 +20,7 @@ from lvq.estimators.inputs import samples_of_classes
 from lvq.estimators.specification import Parts
 from lvq.estimators.streams import of_groups, of_prototypes, with_prototypes
 from lvq.estimators.training import Training
-from lvq.model.costs import counts_steps
+from lvq.model.costs import LOGMCost, MCECost, RSLVQCost, SNPCCost, counts_steps
 from lvq.model.local_metrics import LocalDiagonal
 from lvq.model.metrics import LocalMetric
 from lvq.model.objective import Params, Problem
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 MOST_OLD = 1000  # old samples: half are nearest to the new prototypes, the others stand for all that are left
 LARGEST = 2**24  # numbers in samples that stand in for old ones: sparse samples may have many features
 CLASS_ITERATIONS = 50
+# for costs that have no gradient far from the border, where training would end as it began: logarithms of the same
+UNBOUNDED: dict[type, type] = {MCECost: LOGMCost, SNPCCost: RSLVQCost}
 
 
 def with_class(
@@ -100,9 +103,8 @@ def without_class(estimator: "BaseLVQ", label: Label) -> tuple[Training, np.ndar
 def _checked_label(estimator: "BaseLVQ", label: Label) -> np.ndarray:
     classes, name = estimator.model_.classes, type(estimator).__name__
     given = np.asarray(label)
-    numeric = "biuf"
-    alike = given.dtype.kind == classes.dtype.kind or (given.dtype.kind in numeric and classes.dtype.kind in numeric)
-    if given.ndim or not (alike or classes.dtype == object):
+    kinds = {given.dtype.kind, classes.dtype.kind}
+    if given.ndim or not (len(kinds) == 1 or kinds <= set("biuf") or classes.dtype == object):
         raise ValueError(f"label of add_class of {name} must be like the classes {classes.tolist()}, got {label!r}.")
     if given.item() in classes.tolist():
         raise ValueError(f"label of add_class of {name} must be a new class, got {label!r}, which it already knows.")
@@ -162,8 +164,10 @@ def _trained(training: Training, place: int, new: ArraySamples, rivals: ArraySam
     y, weight = np.concatenate((new.y, rivals.y)), np.concatenate((new.weight, rivals.weight))
     samples = ArraySamples(X, y, weight).arranged(centre)
     unit = 1.0 if unit_length else float(np.sqrt(typical_variance(samples))) or 1.0  # the solver stops by gradients
-    given = centre if unit_length else None
-    problem = Problem(training.objective(samples), Relevance(), centre=given, unit=unit)
+    objective = training.objective(samples)
+    if isinstance(objective.cost, MCECost | SNPCCost):
+        objective = replace(objective, cost=UNBOUNDED[type(objective.cost)](objective.cost.alpha, objective.cost.xi))
+    problem = Problem(objective, Relevance(), centre=centre if unit_length else None, unit=unit)
     W = ((params.prototypes - centre) / unit).astype(samples.dtype)
 
     def value(free: np.ndarray) -> tuple[float, np.ndarray]:
