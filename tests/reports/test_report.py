@@ -157,7 +157,7 @@ def test_a_model_that_only_ranks_is_told_so(wdbc):
     first, *others = ranks.verdict
     name = ranks.data.classes[1]
     assert first.text.endswith(
-        f"It does rank the samples (AUC {ranks.metrics.auc:.2f}); --costs makes it predict “{name}” more often."
+        f"It does rank the samples (AUC {ranks.metrics.auc:.2f}); a fit with --costs predicts “{name}” more often."
     )
     assert first.good is False
     assert not any(answer.good for answer in others)

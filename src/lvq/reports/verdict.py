@@ -80,7 +80,7 @@ def _ranks(report: Report) -> str:
     if metrics.auc is None or metrics.auc_error is None or metrics.auc < 0.5 + 1.96 * metrics.auc_error:
         return ""
     rarer = classes[1 - metrics.most_frequent]
-    return f" It does rank the samples (AUC {metrics.auc:.2f}); --costs makes it predict “{rarer}” more often."
+    return f" It does rank the samples (AUC {metrics.auc:.2f}); a fit with --costs predicts “{rarer}” more often."
 
 
 def _against_cheapest(costs: Costs, classes: list[str]) -> Answer:
