@@ -57,7 +57,7 @@ SAMPLES, Y = np.array([[0.0, 1.0], [1.0, 0.0], [3.0, 2.0], [4.0, 3.0]]), np.arra
 
 
 def test_text_names_the_estimator_and_encoders():
-    with pytest.raises(ValueError, match=r"GLVQ needs X of numbers, got strings: .*'red'.*OneHotEncoder"):
+    with pytest.raises(ValueError, match=r"GLVQ needs X of numbers, got strings: .*'red'.*TablePreprocessor"):
         GLVQ().fit([["red", 1], ["blue", 2]], [0, 1])
 
 

@@ -114,6 +114,7 @@ def test_what_changes_after_the_fit_is_refused():
     with pytest.raises(TableError, match="must hold numbers, but holds 'x' in row case 0"):
         found.transform(X.assign(ward="x"))
     assert np.isnan(found.transform(X)[0, 0])  # not among the gaps
+    assert found.set_params(gaps=None).transform(X)[0, 0] == 0  # the mean
 
 
 @pytest.fixture(scope="module")

@@ -148,7 +148,7 @@ def test_the_lowest_of_several_bounds(data):
     safe = RejectClassifier(GLVQ(**QUICK), max_error=[0.01, 0.1, 0.2, 0.4]).fit(X, y)
     assert safe.point_.requested_error == 0.01 < safe.point_.max_error <= 0.2
     assert safe.notes_[0].startswith("An error rate of at most 1 % could not be guaranteed")
-    assert f"only as a fallback. Chosen beforehand, max_error={safe.point_.max_error:g} may keep" in safe.notes_[0]
+    assert f"Requested alone, {100 * safe.point_.max_error:g} % may accept more rows" in safe.notes_[0]
     for bounds in ([0.01, 0.4], [0.03, 0.05, 0.4]):  # the tests end at 0.05; the reason is that of the lowest alone
         with pytest.raises(GuaranteeError) as alone:
             RejectClassifier(GLVQ(**QUICK), max_error=bounds[0]).fit(X, y)

@@ -170,7 +170,7 @@ def test_too_few_samples_and_how_many():
     certainty = np.linspace(0, 1, 1000)
     with pytest.raises(
         GuaranteeError,
-        match=r"needs at least 299 .* there are only 75; give about 399 samples to fit \(0.75 of these",
+        match=r"needs at least 299 .* there are only 75; give about 399 samples to fit \(75 % of these",
     ) as caught:
         guaranteed((certainty[:100], np.ones(100), np.zeros(100)), 0.01)
     assert (caught.value.reason, caught.value.samples_needed) == ("too_few_samples", 399)

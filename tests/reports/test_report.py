@@ -157,7 +157,7 @@ def test_a_model_that_only_ranks_is_told_so(wdbc):
     first, *others = ranks.verdict
     name = ranks.data.classes[1]
     assert first.text.endswith(
-        f"It does rank the samples (AUC {ranks.metrics.auc:.2f}); --costs makes it predict “{name}” more often."
+        f"It does rank the samples (AUC {ranks.metrics.auc:.2f}); a fit with --costs predicts “{name}” more often."
     )
     assert first.good is False
     assert not any(answer.good for answer in others)
@@ -170,10 +170,13 @@ def test_useful_by_cross_validation_alone(wdbc):
     small = with_metrics(wdbc.report, 350, [*range(40), *range(350, 400)], lambda y: 0.3 + 0.2 * y, data=data)
     first = with_folds(small, Folds([0.75, 0.76, 0.77], [250, 250, 250])).verdict[0]
     assert first.text.startswith(
-        "This model is useful by cross-validation (76.0 % against 70.0 %); the test alone is too small to show it: "
+        "This model is useful by cross-validation (76.0 % against 70.0 %); the test alone does not show it: "
         "it predicts 360 of 500"
     )
     assert first.good is None
+    paired = with_metrics(wdbc.report, 440, [*range(3), *range(440, 455)], lambda y: 0.3 + 0.2 * y).verdict[0]
+    assert paired.text.endswith("Of 18 samples that only one of the two predicts correctly, the model has 15.")
+    assert paired.good is True
     bare = replace(small, data=replace(data, n_train=None))
     assert "It was not compared with logistic regression (give X_train and y_train)." in map(str, bare.verdict)
 
@@ -217,7 +220,8 @@ def test_rejection_is_compared_with_one_class_where_that_is_as_good(wdbc):
     report = replace(wdbc.report, metrics=metrics, accepted_accuracy=fraction_of(right, accepted))
     text = next(str(answer) for answer in report.verdict if "Rejecting" in str(answer))
     name = report.data.classes[0]
-    assert "Rejecting uncertain predictions helps: with 990 of 2 500 test samples rejected" in text
+    start = "Rejecting uncertain predictions raises the accuracy, but not above that of one class"
+    assert f"{start}: with 990 of 2 500 test samples rejected" in text
     assert text.endswith(f"; always predicting “{name}” would be correct for 99.3 % of them.")
     assert f"it predicts {right.sum():,} of 2,500".replace(",", " ") in report.verdict[0].text
 

@@ -378,8 +378,8 @@ def _remedy(estimator: BaseEstimator, message: str, X: MatrixLike) -> str | None
     name = type(estimator).__name__
     if message.startswith("could not convert string"):
         return (
-            f"{name} needs X of numbers, got strings: {message}. Encode categories with scikit-learn's OneHotEncoder "
-            "in a ColumnTransformer, as `lvq fit TABLE` does itself, and documents with its TfidfVectorizer."
+            f"{name} needs X of numbers, got strings: {message}. Put lvq.preprocessing.TablePreprocessor "
+            "before it in a pipeline for a data frame, or scikit-learn's TfidfVectorizer for documents."
         )
     if message.endswith("not 'NAType'"):
         return (

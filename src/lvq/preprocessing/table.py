@@ -38,14 +38,14 @@ class TablePreprocessor(ColumnTransformer):
     ----------
     categorical : sequence of str, default=()
         Columns of categories that look like numbers. Other columns of strings are categories too, unless all of their
-        values are numbers.
+        values are numbers: one string among numbers makes a column of categories, as `kinds_` shows.
     dates : sequence of str, default=()
         Columns of strings that are dates; columns with a date type need not be named.
     detection_limits : sequence of str, default=()
         Columns of numbers in which "<0.5" is a value below a detection limit: half the limit is used, here 0.25.
     gaps : sequence of str, optional
-        Columns of numbers that may have missing values: by default those that have some in `fit`. In other columns NaN
-        stays NaN.
+        Columns of numbers in which a missing value becomes the median and is indicated. In other columns NaN stays NaN.
+        By default, these are the columns with a missing value in `fit`, and one in another column becomes the mean.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ class TablePreprocessor(ColumnTransformer):
         numbers = {name for name, kind in self.kinds_.items() if kind == "number"}
         rows = self._read(self._cleaned(X[list(self.kinds_)], numbers), known)
         features: np.ndarray = super().transform(rows)
-        return features
+        return features if self.gaps is not None else np.nan_to_num(features)  # the mean of a standardised column is 0
 
     def _cleaned(self, X: pd.DataFrame, numbers: Collection[str]) -> pd.DataFrame:
         """The columns without the usual marks of missing values; strings of the columns `numbers` as numbers."""

@@ -69,10 +69,7 @@ class CertifiedPoint(OperatingPoint):
     @property
     def fallback(self) -> str:
         """What to do about a bound that is not the requested one."""
-        return (
-            f"{100 * self.max_error:g} % was reached only as a fallback. Chosen beforehand, "
-            f"max_error={self.max_error:g} may keep far more rows; decide on a bound before fitting on new data."
-        )
+        return f"Requested alone, {100 * self.max_error:g} % may accept more rows; to choose it now, you need new data."
 
 
 class Guarantee(NamedTuple):
@@ -312,6 +309,6 @@ def explain_failure(path: ThresholdPath, counts: ThresholdPath, guarantee: Guara
 def _more_samples(message: str, n_testing: float, guarantee: Guarantee, otherwise: str = REMEDIES) -> GuaranteeError:
     """The advice to use more samples: enough for `n_testing` of them to be used for testing."""
     total, fraction = ceil(n_testing / guarantee.fraction_tested), guarantee.fraction_tested
-    use = "" if fraction == 1 else f" ({fraction:.3g} of these test the guarantee)"
+    use = "" if fraction == 1 else f" ({100 * fraction:.3g} % of these test the guarantee)"
     advice = f"give about {total:.9g} {guarantee.unit} to fit{use}, {otherwise}."
     return GuaranteeError(f"{message}; {advice}", "too_few_samples", total)

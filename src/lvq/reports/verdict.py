@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from lvq.rejection.guarantee import CertifiedPoint, error_upper_bound
+from lvq.rejection.guarantee import CertifiedPoint, error_p_value, error_upper_bound
 from lvq.reports.metrics import CHANCE, Costs, Fraction
 from lvq.reports.text import count, counted, listed, percent
 
@@ -59,16 +59,19 @@ def _against_constant(report: Report) -> Answer:
     always = f"always predicting “{name}”"
     constant = f"{always}, the most frequent class, would be correct for {percent(metrics.majority)} of them"
     common = max(data.train_counts) / sum(data.train_counts) if data.train_counts else 1.0
-    if low > metrics.majority:
-        return Answer(f"This model is useful: {found}; {constant}.", True)
+    row = metrics.by_class[metrics.most_frequent].sensitivity
+    gained, lost = accuracy.count - row.count, row.total - row.count  # correct only by the model, only by the constant
+    paired = report.context.groups is None and error_p_value(lost, gained + lost, 0.5) < CHANCE / 2
+    if low > metrics.majority or paired:
+        alone = f" Of {gained + lost} samples that only one of the two predicts correctly, the model has {gained}."
+        return Answer(f"This model is useful: {found}; {constant}.{alone * (low <= metrics.majority)}", True)
     if folds is not None and folds.above(common)[0] > 0 and high > metrics.majority:
         start = f"This model is useful by cross-validation ({percent(folds.mean)} against {percent(common)})"
-        return Answer(f"{start}; the test alone is too small to show it: {found}; {constant}.", None)
+        return Answer(f"{start}; the test alone does not show it: {found}; {constant}.", None)
     start, end = f"This model is not shown to be better than {always}", " The difference could be chance."
     if (accuracy.value or 0.0) <= metrics.majority:
         start, end = f"This model is no better than {always}", ""
-    rest = f"that would be correct for {percent(metrics.majority)} of them"
-    return Answer(f"{start}: {found}; {rest}.{end}{_ranks(report)}", False)
+    return Answer(f"{start}: {found}; {constant}.{end}{_ranks(report)}", False)
 
 
 def _ranks(report: Report) -> str:
@@ -77,7 +80,7 @@ def _ranks(report: Report) -> str:
     if metrics.auc is None or metrics.auc_error is None or metrics.auc < 0.5 + 1.96 * metrics.auc_error:
         return ""
     rarer = classes[1 - metrics.most_frequent]
-    return f" It does rank the samples (AUC {metrics.auc:.2f}); --costs makes it predict “{rarer}” more often."
+    return f" It does rank the samples (AUC {metrics.auc:.2f}); a fit with --costs predicts “{rarer}” more often."
 
 
 def _against_cheapest(costs: Costs, classes: list[str]) -> Answer:
@@ -130,6 +133,8 @@ def _rejection(report: Report, every: Fraction, accepted: Fraction) -> Answer:
         start, good = "Rejecting uncertain predictions does not help", False
     elif fisher_exact(table, alternative="greater")[1] < CHANCE:
         start, good = "Rejecting uncertain predictions helps", True
+        if accepted.value <= constant:
+            start, good = "Rejecting uncertain predictions raises the accuracy, but not above that of one class", None
     return Answer(f"{start}: with {rejected} rejected, {rates}.", good)
 
 
