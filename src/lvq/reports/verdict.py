@@ -61,8 +61,8 @@ def _against_constant(report: Report) -> Answer:
     common = max(data.train_counts) / sum(data.train_counts) if data.train_counts else 1.0
     row = metrics.by_class[metrics.most_frequent].sensitivity
     gained, lost = accuracy.count - row.count, row.total - row.count  # correct only by the model, only by the constant
-    paired = report.context.groups is None and error_p_value(lost, gained + lost, 0.5) < CHANCE / 2
-    if low > metrics.majority or paired:
+    paired = report.context.groups is None  # the interval takes the other rate as known, and so errs where many differ
+    if error_p_value(lost, gained + lost, 0.5) < CHANCE / 2 if paired else low > metrics.majority:
         alone = f" Of {gained + lost} samples that only one of the two predicts correctly, the model has {gained}."
         return Answer(f"This model is useful: {found}; {constant}.{alone * (low <= metrics.majority)}", True)
     if folds is not None and folds.above(common)[0] > 0 and high > metrics.majority:
