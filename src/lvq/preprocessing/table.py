@@ -121,8 +121,9 @@ class TablePreprocessor(ColumnTransformer):
         texts = [name for name in rows if self.kinds_[name] == "category"]
         # empty columns of a fold are kept, as the columns that a model expects must not depend on the fold
         imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+        scaler = StandardScaler() if self.gaps is not None else make_pipeline(SimpleImputer(), StandardScaler())
         blocks = [
-            ("numbers", StandardScaler(), [name for name in rows if name not in {*gaps, *texts}]),
+            ("numbers", scaler, [name for name in rows if name not in {*gaps, *texts}]),
             ("filled", make_pipeline(imputer, StandardScaler()), gaps),
             ("texts", OneHotEncoder(handle_unknown="ignore", sparse_output=False), texts),
         ]
@@ -175,7 +176,7 @@ class TablePreprocessor(ColumnTransformer):
         numbers = {name for name, kind in self.kinds_.items() if kind == "number"}
         rows = self._read(self._cleaned(X[list(self.kinds_)], numbers), known)
         features: np.ndarray = super().transform(rows)
-        return features if self.gaps is not None else np.nan_to_num(features)  # the mean of a standardised column is 0
+        return features
 
     def _cleaned(self, X: pd.DataFrame, numbers: Collection[str]) -> pd.DataFrame:
         """The columns without the usual marks of missing values; strings of the columns `numbers` as numbers."""
